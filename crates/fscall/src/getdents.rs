@@ -1,0 +1,126 @@
+//! getdents64(2).
+#![allow(unsafe_code, reason = "the system calls")]
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+use crate::sys::check;
+
+/// Reads the next entries of an open directory, and appends them to `buf` as far as its spare
+/// capacity holds them. [`Dirents`](crate::Dirents) parses them.
+///
+/// Answers how many bytes were appended: 0 at the end of the directory. The position is the open
+/// file's: descriptors that were duplicated share it. getdents64(2).
+///
+/// # Errors
+///
+/// What getdents64(2) answers: `EINVAL` if not even one entry fits, `ENOENT` if the directory has
+/// been removed (which readdir(3) takes for the end), `ENOTDIR` if it is none. `buf` is unchanged
+/// then.
+///
+/// ```
+/// use std::os::fd::AsFd;
+/// use fscall::{CWD, Dirents, OFlags};
+///
+/// let root = fscall::openat(CWD, c"/", OFlags::DIRECTORY)?;
+/// let mut buf = Vec::with_capacity(32 * 1024);
+/// while fscall::getdents64(root.as_fd(), &mut buf)? > 0 {
+///     for entry in Dirents::new(&buf) {
+///         let entry = entry?;
+///         assert!(!entry.name().is_empty());
+///     }
+///     buf.clear();
+/// }
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn getdents64(dir: BorrowedFd<'_>, buf: &mut Vec<u8>) -> io::Result<usize> {
+    let spare = buf.spare_capacity_mut();
+    // The kernel's count is a C int to most of its file systems.
+    let room = spare.len().min(libc::c_int::MAX as usize);
+    // SAFETY: the kernel writes at most `room` bytes to the spare capacity, which is that large.
+    let ret = unsafe {
+        libc::syscall(
+            libc::SYS_getdents64,
+            dir.as_raw_fd(),
+            spare.as_mut_ptr(),
+            room,
+        )
+    };
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "at most `room`"
+    )]
+    let read = check(ret)? as usize;
+    // SAFETY: the kernel has written `read` bytes behind the old length, within the capacity.
+    unsafe { buf.set_len(buf.len() + read) };
+    Ok(read)
+}
+
+/// Moves an open directory's position back to its start.
+///
+/// lseek(2).
+///
+/// # Errors
+///
+/// What lseek(2) answers.
+pub fn rewind(dir: BorrowedFd<'_>) -> io::Result<()> {
+    // SAFETY: no memory is involved.
+    check(unsafe { libc::lseek(dir.as_raw_fd(), 0, libc::SEEK_SET) })?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsFd;
+
+    use super::*;
+    use crate::{CWD, OFlags, openat};
+
+    #[test]
+    fn appends_and_rewinds() {
+        let dir = openat(CWD, c"/proc/self", OFlags::DIRECTORY).unwrap();
+        let mut buf = Vec::with_capacity(256);
+        buf.extend_from_slice(b"kept");
+        let first = getdents64(dir.as_fd(), &mut buf).unwrap();
+        assert!(first > 0 && buf.len() == 4 + first && buf.starts_with(b"kept"));
+        let second = buf.split_off(4);
+        rewind(dir.as_fd()).unwrap();
+        assert_eq!(getdents64(dir.as_fd(), &mut buf).unwrap(), first);
+        assert_eq!(
+            crate::Dirents::new(&buf[4..]).count(),
+            crate::Dirents::new(&second).count()
+        );
+    }
+
+    #[test]
+    fn the_end_is_zero() {
+        let temp = tempfile::tempdir().unwrap();
+        let dir = std::fs::File::open(temp.path()).unwrap();
+        let mut buf = Vec::with_capacity(1024);
+        assert!(getdents64(dir.as_fd(), &mut buf).unwrap() > 0);
+        assert_eq!(getdents64(dir.as_fd(), &mut buf).unwrap(), 0);
+    }
+
+    #[test]
+    fn errors_leave_the_buffer_alone() {
+        let dir = openat(CWD, c"/", OFlags::DIRECTORY).unwrap();
+        for capacity in [0, 8] {
+            let mut buf = Vec::with_capacity(capacity);
+            let error = getdents64(dir.as_fd(), &mut buf).unwrap_err();
+            assert_eq!((error.raw_os_error(), buf.len()), (Some(libc::EINVAL), 0));
+        }
+        let file = std::fs::File::open("/proc/self/exe").unwrap();
+        let error = getdents64(file.as_fd(), &mut Vec::with_capacity(1024)).unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(libc::ENOTDIR));
+    }
+
+    #[test]
+    fn a_removed_directory_is_enoent() {
+        let temp = tempfile::tempdir().unwrap();
+        let dir = std::fs::File::open(temp.path()).unwrap();
+        drop(temp);
+        let error = getdents64(dir.as_fd(), &mut Vec::with_capacity(1024)).unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(libc::ENOENT));
+    }
+}

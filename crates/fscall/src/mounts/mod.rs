@@ -1,0 +1,236 @@
+//! Which mount can make a call sleep: one owner of the question for statx, the walker, automount
+//! points and the order of directories.
+//!
+//! A mount is learnt from what the kernel itself knows (`statmount(2)`, `/proc/self/mountinfo`),
+//! never by `statfs(2)`: that asks the server, and hangs where the server does.
+
+mod kind;
+pub(crate) mod mountinfo;
+mod table;
+mod watch;
+
+use std::fmt;
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+
+use self::kind::Kind;
+use self::table::{Entry, Table};
+use self::watch::{MountInfo, Watch};
+use crate::{Statx, StatxMask, statmount};
+
+/// Whether a mount may make a call sleep for longer than a disk takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Locality {
+    /// Its own kernel answers: ext2, ext3, ext4, xfs, btrfs, f2fs, erofs, squashfs, tmpfs.
+    Local,
+    /// As local as its layers, of which nothing is known.
+    Overlay,
+    /// Everything else, and whatever is not known.
+    MaySleep,
+}
+
+/// What has been learnt of mounts.
+///
+/// Threads share it. It holds a lock and an open file, so a forked child should have its own.
+///
+/// ```
+/// use fscall::mounts::{Locality, Mounts};
+/// use fscall::{CWD, StatxFlags};
+///
+/// let mounts = Mounts::new();
+/// let proc = fscall::statx(CWD, Some(c"/proc"), StatxFlags::empty(), Mounts::mask())?;
+/// assert_eq!(mounts.locality(&proc), Locality::MaySleep);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub struct Mounts {
+    unique: Table,
+    watch: Watch,
+    ignores: Ignores,
+}
+
+/// On a cache line of its own: every inline call counts here.
+#[repr(align(64))]
+struct Ignores {
+    calls: AtomicU32,
+    answer: AtomicU8,
+}
+
+const UNKNOWN: u8 = 0;
+const NONE: u8 = 1;
+const SOME: u8 = 2;
+
+/// After how many calls the mount table is looked at again.
+const CALLS_PER_LOOK: u32 = 256;
+
+impl Mounts {
+    /// Knows nothing yet. Costs no kernel call.
+    pub const fn new() -> Self {
+        let ignores = Ignores {
+            calls: AtomicU32::new(0),
+            answer: AtomicU8::new(UNKNOWN),
+        };
+        Self {
+            unique: Table::new(),
+            watch: Watch::new(),
+            ignores,
+        }
+    }
+
+    /// What statx has to be asked for, or the other methods know nothing of its answer.
+    ///
+    /// With both bits kernels since 6.8 answer the unique id, and older ones the plain id. A
+    /// caller that is to see the plain id itself asks for that alone: it does too, but costs a
+    /// look whether mounts have changed (poll(2)) each time.
+    pub const fn mask() -> StatxMask {
+        StatxMask::MNT_ID_UNIQUE.union(StatxMask::MNT_ID)
+    }
+
+    /// [`mask`](Self::mask), so that the answer to `asked` stays what it would be: if that has
+    /// the plain mount id and not the unique one, no more is needed.
+    pub fn mask_beside(asked: StatxMask) -> StatxMask {
+        if asked.contains(StatxMask::MNT_ID) && !asked.contains(StatxMask::MNT_ID_UNIQUE) {
+            StatxMask::MNT_ID
+        } else {
+            Self::mask()
+        }
+    }
+
+    /// Whether the mount that this answer came from may make a call sleep.
+    ///
+    /// An answer with a unique mount id (Linux 6.8) costs one load once the mount is known; to
+    /// learn it, one statmount(2), or the mount table if that is refused. An answer with a plain
+    /// mount id (Linux 5.8) is looked up in the mount table. Neither ever sleeps, and a mount
+    /// that can't be learnt may sleep.
+    pub fn locality(&self, stat: &Statx) -> Locality {
+        locality(self.kind(stat, true))
+    }
+
+    /// As [`locality`](Self::locality), without statmount(2), for which some sandboxes kill. It
+    /// knows less: nothing of btrfs where the answer has a unique mount id.
+    pub fn locality_by_mountinfo(&self, stat: &Statx) -> Locality {
+        locality(self.kind(stat, false))
+    }
+
+    /// Whether it pays to go through a big directory of this mount in the order of its inode
+    /// numbers: not in memory (tmpfs, devtmpfs), and not where the numbers are a server's (NFS,
+    /// Lustre).
+    ///
+    /// This is the list of GNU find, so SMB is not on it: only for version 1 of that protocol
+    /// does statfs(2) answer the number that find knows. True where the mount can't be learnt.
+    pub fn inode_order_helps(&self, stat: &Statx, use_statmount: bool) -> bool {
+        let kind = self.kind(stat, use_statmount);
+        !matches!(kind, Some(Kind::LocalInMemory | Kind::Unsorted))
+    }
+
+    /// Whether anything is mounted where a call may wait in spite of
+    /// [`DONT_SYNC`](crate::StatxFlags::DONT_SYNC) and
+    /// [`CACHED`](crate::ResolveFlags::CACHED): 9p, cifs, coda, gfs2, ocfs2, pvfs2, and every
+    /// type that mainline kernels do not have. True if the mount table can't be read.
+    ///
+    /// It costs an atomic counter. Every 256th call looks whether mounts have changed.
+    pub fn any_ignores_dont_sync(&self) -> bool {
+        // Relaxed: a count that is a little off looks a little earlier or later.
+        let calls = self.ignores.calls.fetch_add(1, Ordering::Relaxed);
+        let known = self.ignores.answer.load(Ordering::Relaxed);
+        if known != UNKNOWN && !calls.is_multiple_of(CALLS_PER_LOOK) {
+            return known == SOME;
+        }
+        let answer = self
+            .watch
+            .retry_and_look(MountInfo::any_ignores_dont_sync)
+            .unwrap_or(true);
+        self.ignores
+            .answer
+            .store(if answer { SOME } else { NONE }, Ordering::Relaxed);
+        answer
+    }
+
+    fn kind(&self, stat: &Statx, may_statmount: bool) -> Option<Kind> {
+        let dev = stat.dev_numbers();
+        let Some(id) = stat.mnt_id_unique() else {
+            let id = stat.mnt_id()?;
+            return self.watch.look(|mounts| mounts.by_id(id, dev))?;
+        };
+        match self.unique.get(id) {
+            Some(Entry::Known(kind)) => return Some(kind),
+            None if may_statmount => match self.learn(id) {
+                Entry::Known(kind) => return Some(kind),
+                Entry::Refused => {}
+            },
+            Some(Entry::Refused) | None => {}
+        }
+        // The mount table has only the plain ids.
+        self.watch.look(|mounts| mounts.by_dev(dev))?
+    }
+
+    #[cold]
+    fn learn(&self, id: u64) -> Entry {
+        let entry = match statmount(id) {
+            Ok(mount) => mount
+                .fs_type
+                .map_or(Entry::Refused, |name| Entry::Known(Kind::of(&name))),
+            Err(_) => Entry::Refused,
+        };
+        self.unique.set(id, entry);
+        entry
+    }
+}
+
+fn locality(kind: Option<Kind>) -> Locality {
+    match kind {
+        Some(Kind::Local | Kind::LocalInMemory) => Locality::Local,
+        Some(Kind::Overlay) => Locality::Overlay,
+        Some(Kind::Unsorted | Kind::Other) | None => Locality::MaySleep,
+    }
+}
+
+impl Default for Mounts {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Mounts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Mounts").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{CWD, StatxFlags, statx};
+
+    #[test]
+    fn an_answer_without_a_mount_id_may_sleep() {
+        let mounts = Mounts::new();
+        assert_eq!(mounts.locality(&Statx::default()), Locality::MaySleep);
+        assert!(mounts.inode_order_helps(&Statx::default(), true));
+    }
+
+    #[test]
+    fn where_statmount_is_refused_the_mount_table_is_asked() {
+        let refused = Mounts::new();
+        for path in [c"/", c"/proc", c"/dev/shm"] {
+            let stat = statx(CWD, Some(path), StatxFlags::empty(), Mounts::mask());
+            let Ok(stat) = stat else { continue };
+            let Some(id) = stat.mnt_id_unique() else {
+                return;
+            };
+            refused.unique.set(id, Entry::Refused);
+            assert_eq!(
+                refused.locality(&stat),
+                Mounts::new().locality_by_mountinfo(&stat)
+            );
+            assert_eq!(refused.unique.get(id), Some(Entry::Refused));
+        }
+    }
+
+    #[test]
+    fn the_callers_mount_id_stays_what_it_is() {
+        let both = Mounts::mask();
+        assert_eq!(Mounts::mask_beside(StatxMask::BASIC_STATS), both);
+        assert_eq!(Mounts::mask_beside(StatxMask::MNT_ID), StatxMask::MNT_ID);
+        assert_eq!(Mounts::mask_beside(StatxMask::MNT_ID_UNIQUE), both);
+        assert_eq!(Mounts::mask_beside(both), both);
+    }
+}
