@@ -1,0 +1,172 @@
+//! One budget for everything that waits in the kernel on behalf of this process.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::per_fork::PerFork;
+
+/// The most that may wait at once, however much the system would allow.
+const MOST: usize = 512;
+/// A quarter of what the system leaves is ours, the rest is the host program's.
+const SHARE: u64 = 4;
+/// From this limit of processes on, those that exist are not counted: 512 is then less than a
+/// quarter of what is left even beside 14,000 others.
+const PLENTY: u64 = 16 * 1024;
+
+/// How many threads of ours, kernel threads (io-wq) included, may exist at the same time.
+///
+/// At most 512, and never more than a quarter of what `RLIMIT_NPROC` and the cgroup's `pids.max`
+/// left when it was first asked: 200 stats stuck on a dead mount must not leave the host program
+/// unable to fork.
+#[derive(Debug)]
+pub struct Budget {
+    limit: OnceLock<usize>,
+    used: AtomicUsize,
+}
+
+/// The process's budget; a forked child has its own.
+pub fn budget() -> &'static Budget {
+    static BUDGET: PerFork<Budget> = PerFork::new(|| Budget {
+        limit: OnceLock::new(),
+        used: AtomicUsize::new(0),
+    });
+    BUDGET.get()
+}
+
+impl Budget {
+    /// The number of permits there are.
+    pub fn limit(&self) -> usize {
+        *self.limit.get_or_init(|| {
+            share_of(
+                fscall::limits::nproc().map_or(u64::MAX, |(soft, _)| soft),
+                fscall::limits::pids_left(),
+                tasks_of_user,
+            )
+        })
+    }
+
+    /// The number of permits that are out.
+    pub fn in_use(&self) -> usize {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    /// Takes `count` permits, or none if fewer are left.
+    pub fn try_acquire(&'static self, count: usize) -> Option<Permit> {
+        let permit = self.acquire_up_to(count);
+        (permit.count == count).then_some(permit)
+    }
+
+    /// Takes as many permits as are left, at most `count`.
+    pub fn acquire_up_to(&'static self, count: usize) -> Permit {
+        let limit = self.limit();
+        let mut taken = 0;
+        // The closure always answers `Some`, so the update can't fail.
+        let _ = self
+            .used
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| {
+                taken = limit.saturating_sub(used).min(count);
+                Some(used + taken)
+            });
+        Permit {
+            budget: self,
+            count: taken,
+        }
+    }
+}
+
+/// The right to keep [`count`](Permit::count) threads waiting in the kernel; returned when dropped.
+#[derive(Debug)]
+pub struct Permit {
+    budget: &'static Budget,
+    count: usize,
+}
+
+impl Permit {
+    /// How many threads this permit is for; may be 0.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        self.budget.used.fetch_sub(self.count, Ordering::Relaxed);
+    }
+}
+
+/// Our share of what the limits leave; at least one, or nothing could be done at all.
+fn share_of(nproc: u64, pids_left: Option<u64>, tasks: impl FnOnce() -> Option<u64>) -> usize {
+    let mut left = pids_left.unwrap_or(u64::MAX);
+    if nproc < PLENTY {
+        // Without /proc to count them, half of the limit is taken to be in use.
+        let used = tasks().unwrap_or(nproc / 2);
+        left = left.min(nproc.saturating_sub(used));
+    }
+    usize::try_from(left / SHARE).unwrap_or(MOST).clamp(1, MOST)
+}
+
+/// How many tasks count against this user's `RLIMIT_NPROC`, from `/proc`.
+fn tasks_of_user() -> Option<u64> {
+    let uid = fs::metadata("/proc/self").ok()?.uid();
+    let mut tasks = 0;
+    for entry in fs::read_dir("/proc").ok()?.flatten() {
+        if !entry
+            .file_name()
+            .as_encoded_bytes()
+            .first()
+            .is_some_and(u8::is_ascii_digit)
+        {
+            continue;
+        }
+        // A process that ends meanwhile no longer counts.
+        let Ok(meta) = entry.metadata() else { continue };
+        if meta.uid() == uid {
+            let status = fs::read_to_string(entry.path().join("status")).unwrap_or_default();
+            let threads = status
+                .lines()
+                .find_map(|line| line.strip_prefix("Threads:"));
+            tasks += threads
+                .and_then(|count| count.trim().parse::<u64>().ok())
+                .unwrap_or(1);
+        }
+    }
+    Some(tasks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn share_is_a_quarter_of_what_is_left() {
+        assert_eq!(share_of(u64::MAX, None, || unreachable!()), 512);
+        assert_eq!(share_of(PLENTY, Some(1000), || unreachable!()), 250);
+        assert_eq!(share_of(120, None, || Some(20)), 25);
+        assert_eq!(share_of(120, None, || None), 15);
+        assert_eq!(share_of(120, Some(8), || Some(20)), 2);
+        assert_eq!(share_of(10, Some(0), || Some(20)), 1);
+    }
+
+    #[test]
+    fn counts_this_process() {
+        assert!(tasks_of_user().is_some_and(|tasks| tasks >= 1));
+    }
+
+    #[test]
+    fn permits_come_back() {
+        static OWN: Budget = Budget {
+            limit: OnceLock::new(),
+            used: AtomicUsize::new(0),
+        };
+        let limit = OWN.limit();
+        let all = OWN.acquire_up_to(usize::MAX);
+        assert_eq!(all.count(), limit);
+        assert!(OWN.try_acquire(1).is_none());
+        assert_eq!(OWN.in_use(), limit);
+        drop(all);
+        assert_eq!(OWN.in_use(), 0);
+        assert!(OWN.try_acquire(1).is_some());
+    }
+}

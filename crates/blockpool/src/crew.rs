@@ -1,0 +1,259 @@
+//! Work that several threads do together, and how many of them are at it.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use crate::lock;
+use crate::threads::{NoThread, recruit};
+
+/// Something that several threads can do together.
+pub trait Work: Send + Sync + 'static {
+    /// Does what there is to do and returns when nothing is left, or when the member
+    /// [is surplus](Member::is_surplus) at a point where others can go on.
+    fn run(&self, member: &Member<'_>);
+
+    /// Whether a further thread would find something to do now. Asked whenever a place becomes
+    /// free, so it should cost no more than a lock.
+    fn is_waiting(&self) -> bool;
+}
+
+/// The threads at one piece of [`Work`].
+///
+/// Dropping the last handle does not stop them: they leave when [`Work::run`] returns.
+#[derive(Clone)]
+pub struct Crew {
+    inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    work: Arc<dyn Work>,
+    width: usize,
+    limit: usize,
+    counts: Mutex<Counts>,
+    /// `counts.awake + counts.arriving`, to find without the lock that the crew is complete.
+    present: AtomicUsize,
+}
+
+#[derive(Default)]
+struct Counts {
+    /// Members that are computing, or are in calls that cannot sleep.
+    awake: usize,
+    /// Members inside [`Member::may_sleep`].
+    asleep: usize,
+    /// Threads that were sent for and have not come yet.
+    arriving: usize,
+}
+
+impl Counts {
+    /// One more thread is worth sending for. Growth behind sleeping members is gradual (a quarter
+    /// more at a time): calls that were announced to sleep and did not are over before a spare
+    /// has even woken up, so a warm burst starts next to none.
+    fn wants(&self, width: usize, limit: usize) -> bool {
+        self.awake + self.arriving < width
+            && self.total() < limit
+            && self.arriving <= self.asleep / 4
+    }
+
+    fn total(&self) -> usize {
+        self.awake + self.arriving + self.asleep
+    }
+}
+
+impl fmt::Debug for Crew {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let counts = lock(&self.inner.counts);
+        f.debug_struct("Crew")
+            .field("width", &self.inner.width)
+            .field("limit", &self.inner.limit)
+            .field("awake", &counts.awake)
+            .field("asleep", &counts.asleep)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Crew {
+    /// A crew without members: `width` of them may compute at the same time, and `limit` may be
+    /// there in all, those that sleep included.
+    pub fn new(width: usize, limit: usize, work: Arc<dyn Work>) -> Self {
+        let inner = Inner {
+            work,
+            width: width.max(1),
+            limit,
+            counts: Mutex::default(),
+            present: AtomicUsize::new(0),
+        };
+        Self {
+            inner: Arc::new(inner),
+        }
+    }
+
+    /// Says that there is work: sends for a thread unless enough are at it.
+    ///
+    /// # Errors
+    ///
+    /// No thread could be had, and the crew has no member that would come to the work later.
+    pub fn call_in(&self) -> Result<(), NoThread> {
+        self.inner.call_in()
+    }
+
+    /// Lets the calling thread take part until [`Work::run`] returns. It needs no permit.
+    pub fn join(&self) {
+        self.inner.change(|counts| counts.arriving += 1);
+        self.inner.serve();
+    }
+
+    /// Whether one more thread could [`join`](Self::join) within width and limit.
+    pub fn has_room(&self) -> bool {
+        let counts = lock(&self.inner.counts);
+        counts.awake + counts.arriving < self.inner.width && counts.total() < self.inner.limit
+    }
+
+    /// How many members are inside [`Member::may_sleep`].
+    pub fn asleep(&self) -> usize {
+        lock(&self.inner.counts).asleep
+    }
+
+    /// How many threads are at the work, asleep or not, or on their way.
+    pub fn members(&self) -> usize {
+        lock(&self.inner.counts).total()
+    }
+}
+
+impl Inner {
+    pub(crate) fn call_in(self: &Arc<Self>) -> Result<(), NoThread> {
+        if self.present.load(Ordering::SeqCst) >= self.width {
+            return Ok(());
+        }
+        if !self.change(|counts| {
+            let wants = counts.wants(self.width, self.limit);
+            counts.arriving += usize::from(wants);
+            wants
+        }) {
+            return Ok(());
+        }
+        recruit(Arc::clone(self)).or_else(|error| {
+            let alone = self.change(|counts| {
+                counts.arriving -= 1;
+                counts.total() == 0
+            });
+            if alone { Err(error) } else { Ok(()) }
+        })
+    }
+
+    /// What a thread that was sent for does: before it begins it sees to the next, so a crew
+    /// grows for as long as there is work.
+    pub(crate) fn serve_recruited(self: &Arc<Self>) {
+        self.arrive();
+        self.call_in_next();
+        self.stay();
+    }
+
+    /// What a thread does that comes by itself.
+    fn serve(self: &Arc<Self>) {
+        self.arrive();
+        self.stay();
+    }
+
+    fn arrive(&self) {
+        self.change(|counts| {
+            counts.arriving -= 1;
+            counts.awake += 1;
+        });
+    }
+
+    /// A thread's time in the crew, from its arrival until there is nothing left for it.
+    ///
+    /// Whoever adds work does so before it looks at the counts, and a leaving member looks at the
+    /// work after it has changed them, so either of the two sees the other.
+    fn stay(self: &Arc<Self>) {
+        struct Leave<'a>(&'a Inner);
+        impl Drop for Leave<'_> {
+            fn drop(&mut self) {
+                self.0.change(|counts| counts.awake -= 1);
+            }
+        }
+        loop {
+            let leave = Leave(self);
+            self.work.run(&Member {
+                crew: self,
+                not_sync: PhantomData,
+            });
+            drop(leave);
+            let stays = self.work.is_waiting()
+                && self.change(|counts| {
+                    let room = counts.awake < self.width;
+                    counts.awake += usize::from(room);
+                    room
+                });
+            if !stays {
+                return;
+            }
+        }
+    }
+
+    /// Sends for the next thread if there is work for it. That none can be had is no error: the
+    /// caller is a member and will come to the work itself.
+    fn call_in_next(self: &Arc<Self>) {
+        if self.work.is_waiting() {
+            let _ = self.call_in();
+        }
+    }
+
+    fn change<T>(&self, change: impl FnOnce(&mut Counts) -> T) -> T {
+        let mut counts = lock(&self.counts);
+        let result = change(&mut counts);
+        self.present
+            .store(counts.awake + counts.arriving, Ordering::SeqCst);
+        result
+    }
+}
+
+/// A thread's place in a crew, as [`Work::run`] gets it.
+pub struct Member<'a> {
+    crew: &'a Arc<Inner>,
+    /// A place belongs to one thread.
+    not_sync: PhantomData<std::cell::Cell<()>>,
+}
+
+impl fmt::Debug for Member<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Member").finish_non_exhaustive()
+    }
+}
+
+impl Member<'_> {
+    /// Makes a call that can sleep in the kernel. Before it, the member's place is given to
+    /// another thread if there is work for one.
+    pub fn may_sleep<T>(&self, call: impl FnOnce() -> T) -> T {
+        struct Awake<'a>(&'a Inner);
+        impl Drop for Awake<'_> {
+            fn drop(&mut self) {
+                self.0.change(|counts| {
+                    counts.asleep -= 1;
+                    counts.awake += 1;
+                });
+            }
+        }
+        self.crew.change(|counts| {
+            counts.awake -= 1;
+            counts.asleep += 1;
+        });
+        let _awake = Awake(self.crew);
+        self.crew.call_in_next();
+        call()
+    }
+
+    /// Whether more members are computing than the crew's width, as happens when one comes back
+    /// from a call that slept. The one that notices should leave at the next good point.
+    pub fn is_surplus(&self) -> bool {
+        self.crew.present.load(Ordering::Relaxed) > self.crew.width
+    }
+
+    /// Says that this member has added work; see [`Crew::call_in`]. It can't fail, since the
+    /// member itself will come to the work.
+    pub fn call_in(&self) {
+        let _ = self.crew.call_in();
+    }
+}

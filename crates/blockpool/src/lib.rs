@@ -1,0 +1,70 @@
+//! Threads that may sleep in the kernel, within one process-wide budget.
+//!
+//! A file-system call either answers from memory in about a microsecond or sleeps for as long as
+//! a disk, a server or a FUSE daemon likes. Code that makes many of them wants as many threads as
+//! there are cores in the first case and as many as the device can serve in the second, and does
+//! not know beforehand which it will be. This crate lets the caller *announce* the second case
+//! instead of guessing it with a timer:
+//!
+//! * [`Work`] is something that several threads can do together; a [`Crew`] brings threads to it,
+//!   as many as its width (usually the usable cores) while nobody sleeps.
+//! * A member that is about to make a call that can sleep says so with [`Member::may_sleep`]; its
+//!   place is given to a parked spare, or to a new thread, *before* the call.
+//! * Every thread, and every kernel thread that waits for us (io-wq), holds a permit of one
+//!   process-wide [`Budget`], so that a dead mount never eats up the host's process limit.
+//!
+//! Threads are shared by all crews of the process, parked when there is nothing to do, and end
+//! after ten seconds without work. All signals are blocked in them.
+//!
+//! ```
+//! use std::sync::{Arc, Mutex, mpsc};
+//! use blockpool::{Crew, Member, Work};
+//!
+//! struct Names(Mutex<Vec<&'static str>>, mpsc::Sender<u64>);
+//!
+//! impl Work for Names {
+//!     fn run(&self, member: &Member<'_>) {
+//!         while let Some(name) = { let next = self.0.lock().unwrap().pop(); next } {
+//!             let len = member.may_sleep(|| std::fs::metadata(name).map_or(0, |m| m.len()));
+//!             self.1.send(len).unwrap();
+//!         }
+//!     }
+//!     fn is_waiting(&self) -> bool {
+//!         !self.0.lock().unwrap().is_empty()
+//!     }
+//! }
+//!
+//! let (sender, lengths) = mpsc::channel();
+//! let crew = Crew::new(2, usize::MAX, Arc::new(Names(Mutex::new(vec!["/", "/proc"]), sender)));
+//! crew.call_in()?;
+//! assert_eq!(lengths.iter().take(2).count(), 2);
+//! # Ok::<(), blockpool::NoThread>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod budget;
+mod crew;
+mod per_fork;
+mod threads;
+
+pub use budget::{Budget, Permit, budget};
+pub use crew::{Crew, Member, Work};
+pub use per_fork::PerFork;
+pub use threads::NoThread;
+
+/// How many threads may compute at the same time: the cores that the process may use, by its
+/// affinity mask and its cgroup's CPU quota; at least one.
+///
+/// Source: [`std::thread::available_parallelism`], which reads both on Linux.
+pub fn usable_cores() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+/// Locks a mutex whose holders never leave it inconsistent, so a panic elsewhere is no reason to
+/// give up.
+fn lock<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
+}
