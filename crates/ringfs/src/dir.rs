@@ -1,0 +1,207 @@
+//! An open directory.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use fscall::OFlags;
+
+use crate::batch::DirBatch;
+use crate::driver::Driver;
+use crate::op::{Chunk, Close, Open, Pending, ReadChunk};
+use crate::read_dir::ReadDir;
+use crate::statx::Stat;
+
+/// How a directory is opened; with `NOFOLLOW` beside it where a symbolic link must not lead away.
+pub(crate) const DIR_FLAGS: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
+
+/// An open directory: files are looked up relative to it, free of races with those who move or
+/// replace what lies on the way to it, and its entries can be read.
+///
+/// Like the kernel's own open directory it has one reading position, so it is not `Clone`.
+///
+/// ```
+/// use ringfs::Dir;
+///
+/// # futures::executor::block_on(async {
+/// let mut etc = Dir::open("/etc").await?;
+/// assert!(etc.statx_at("passwd").await?.size().unwrap() > 0);
+/// let batch = etc.read().await?;
+/// assert!(batch.iter().any(|entry| entry.unwrap().name() == b"passwd"));
+/// # Ok::<(), std::io::Error>(()) }).unwrap();
+/// ```
+#[derive(Debug)]
+pub struct Dir {
+    driver: Driver,
+    fd: Arc<OwnedFd>,
+    /// A read on its way. It lives here and not in the future that started it, so that dropping
+    /// that one loses nothing.
+    reading: Option<Pending<Chunk>>,
+    /// How many bytes the last read brought.
+    last: usize,
+}
+
+impl Dir {
+    pub(crate) fn new(driver: Driver, fd: OwnedFd) -> Self {
+        Self {
+            driver,
+            fd: Arc::new(fd),
+            reading: None,
+            last: 0,
+        }
+    }
+
+    /// Opens a directory.
+    ///
+    /// # Errors
+    ///
+    /// Those of `openat2(2)`; `NotADirectory` if it is something else.
+    ///
+    /// # Cancel safety
+    ///
+    /// A descriptor that arrives after the future was dropped is closed.
+    pub async fn open(path: impl AsRef<Path>) -> io::Result<Self> {
+        Driver::global().open_dir(path).await
+    }
+
+    /// Opens a directory relative to this one. A symbolic link at the end of `path` is not
+    /// followed.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open); `NotADirectory` for a symbolic link too.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`open`](Self::open).
+    #[doc(alias = "openat2")]
+    pub async fn open_dir_at(&self, path: impl AsRef<Path>) -> io::Result<Self> {
+        let path = fscall::to_c_path(path.as_ref().as_os_str().as_bytes())?;
+        let op = Open::new(
+            Some(Arc::clone(&self.fd)),
+            path,
+            DIR_FLAGS | OFlags::NOFOLLOW,
+        );
+        let fd = self.driver.submit(op)?.await?;
+        Ok(Self::new(self.driver.clone(), fd))
+    }
+
+    /// Asks for the metadata of a file relative to this directory. An absolute path is looked up
+    /// as such.
+    pub fn statx_at<'a, P: AsRef<Path> + ?Sized>(&self, path: &'a P) -> Stat<'a> {
+        Stat::at(self.driver.clone(), Arc::clone(&self.fd), path.as_ref())
+    }
+
+    /// Asks for the metadata of the directory itself, by its descriptor.
+    #[doc(alias = "fstat")]
+    pub fn statx(&self) -> Stat<'static> {
+        Stat::of_fd(self.driver.clone(), Arc::clone(&self.fd))
+    }
+
+    /// Reads the next entries, as many as fit into a buffer of 64 KiB (up to 1 MiB for large
+    /// directories); none at the end. `.` and `..` are among them.
+    ///
+    /// # Errors
+    ///
+    /// Those of `getdents64(2)`.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped the read goes on, and the next call returns what it brought:
+    /// nothing is lost.
+    #[doc(alias = "getdents64")]
+    pub async fn read(&mut self) -> io::Result<DirBatch> {
+        std::future::poll_fn(|cx| self.poll_read(cx)).await
+    }
+
+    /// The poll of [`read`](Self::read).
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read).
+    pub fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<DirBatch>> {
+        let mut reading = match self.reading.take() {
+            Some(reading) => reading,
+            None => self
+                .driver
+                .submit_to_worker(ReadChunk::next(Arc::clone(&self.fd), self.last))?,
+        };
+        match Pin::new(&mut reading).poll(cx) {
+            Poll::Pending => {
+                self.reading = Some(reading);
+                Poll::Pending
+            }
+            Poll::Ready(chunk) => {
+                let records = chunk?.records;
+                self.last = records.len();
+                Poll::Ready(Ok(DirBatch::new(records)))
+            }
+        }
+    }
+
+    /// Closes the directory, and tells if that went wrong. Dropping it closes it as well, on the
+    /// spot, once no call that uses it is left.
+    ///
+    /// # Errors
+    ///
+    /// Those of `close(2)`.
+    pub async fn close(self) -> io::Result<()> {
+        match Arc::into_inner(self.fd) {
+            Some(fd) => self.driver.submit(Close::new(fd))?.await,
+            // A call on its way still uses it, and closes it when done.
+            None => Ok(()),
+        }
+    }
+
+    /// The entries as a stream, from the current position on. `root` is what
+    /// [`DirEntry::path`](crate::DirEntry::path) starts with.
+    pub fn into_read_dir(self, root: impl AsRef<Path>) -> ReadDir {
+        ReadDir::new(self, root.as_ref())
+    }
+
+    pub(crate) fn shared_fd(&self) -> &Arc<OwnedFd> {
+        &self.fd
+    }
+
+    pub(crate) fn driver(&self) -> &Driver {
+        &self.driver
+    }
+
+    /// The directory with its first entries, in one hop unless the ring was asked for.
+    pub(crate) async fn open_and_read(
+        driver: &Driver,
+        path: &Path,
+    ) -> io::Result<(Self, DirBatch)> {
+        if driver.is_inline() {
+            let path = fscall::to_c_path(path.as_os_str().as_bytes())?;
+            let chunk = driver.submit_to_worker(ReadChunk::open(path))?.await?;
+            let dir = Self {
+                driver: driver.clone(),
+                fd: chunk.dir,
+                reading: None,
+                last: chunk.records.len(),
+            };
+            return Ok((dir, DirBatch::new(chunk.records)));
+        }
+        let mut dir = driver.open_dir(path).await?;
+        let batch = dir.read().await?;
+        Ok((dir, batch))
+    }
+}
+
+/// A directory that was opened elsewhere; calls go through the [global driver](Driver::global).
+impl From<OwnedFd> for Dir {
+    fn from(fd: OwnedFd) -> Self {
+        Self::new(Driver::global().clone(), fd)
+    }
+}
+
+impl AsFd for Dir {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}

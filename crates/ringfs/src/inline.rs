@@ -1,0 +1,188 @@
+//! Answers from memory, on the thread that asks: what may run there, because it cannot sleep.
+//!
+//! The descriptor form of statx, and the path form as `openat2(O_PATH | RESOLVE_CACHED)`, the
+//! descriptor form, `close`. Neither can sleep, **because** the lookup is confined to the dentry
+//! cache, `AT_STATX_DONT_SYNC` is always added, and the mount is always asked for: the answer
+//! counts only if it came from a mount known to be local. Otherwise it is thrown away, unless the
+//! caller asked for `DONT_SYNC` himself, and the next route asks again. Sources: openat2(2),
+//! statx(2).
+
+use std::ffi::CStr;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use libc::{EBADF, EFAULT, EINVAL, ENAMETOOLONG, ENOENT, ENOSYS, EPERM};
+
+use fscall::mounts::{Locality, Mounts};
+use fscall::{Form, OFlags, OpenHow, Prepared, ResolveFlags, Statx, StatxFlags, StatxMask};
+
+/// What came of an attempt.
+pub(crate) enum Inline {
+    /// Final, and the same that the plain call would have answered.
+    Answer(io::Result<Statx>),
+    /// The next route has to ask.
+    Miss,
+    /// As [`Answer`](Self::Answer), but the last close of this descriptor may remove the file and
+    /// take its time, so it is another thread's to do.
+    Removed(Statx, OwnedFd),
+}
+
+/// The inline route of one driver.
+#[derive(Debug)]
+pub(crate) struct InlineRoute {
+    /// Whether the path form may use openat2.
+    cached_open: Switch,
+    /// Whether `statmount` may be asked; without it only the mount table is.
+    statmount: bool,
+    /// Whether overlay counts as local.
+    overlay: bool,
+}
+
+/// A route that is on until the kernel or a sandbox turns out not to have it.
+#[derive(Debug)]
+struct Switch(AtomicU8);
+
+const UNTRIED: u8 = 0;
+const ON: u8 = 1;
+const OFF: u8 = 2;
+
+/// Mounts do not differ between drivers, so they share what has been learnt.
+static MOUNTS: blockpool::PerFork<Mounts> = blockpool::PerFork::new(Mounts::new);
+
+/// Asked for beside what the caller wants: where the answer came from, and whether the file is
+/// being removed.
+fn own_mask() -> StatxMask {
+    Mounts::mask() | StatxMask::NLINK
+}
+
+impl InlineRoute {
+    pub(crate) fn new(sandboxed: bool, overlay: bool) -> Self {
+        let cached_open = Switch(AtomicU8::new(if sandboxed { OFF } else { UNTRIED }));
+        Self {
+            cached_open,
+            statmount: !sandboxed,
+            overlay,
+        }
+    }
+
+    /// Whether paths can be looked up inline; asks the kernel if that is not known yet.
+    pub(crate) fn try_paths(&self) -> bool {
+        self.cached_open.try_on_root();
+        self.cached_open.is_on()
+    }
+
+    /// Tries to answer at once.
+    pub(crate) fn statx(
+        &self,
+        dir: BorrowedFd<'_>,
+        path: Option<&CStr>,
+        prepared: &Prepared,
+    ) -> Inline {
+        // Before a call on a mount that may not honour DONT_SYNC the only safe thing is not to
+        // make it.
+        if MOUNTS.get().any_ignores_dont_sync() {
+            return Inline::Miss;
+        }
+        match (prepared.form(), path) {
+            (Form::Fd, _) => self
+                .by_descriptor(dir, prepared)
+                .map_or(Inline::Miss, |answer| Inline::Answer(Ok(answer))),
+            (Form::Path, Some(path)) if self.cached_open.is_on() => {
+                self.by_path(dir, path, prepared)
+            }
+            (Form::Path, _) => Inline::Miss,
+        }
+    }
+
+    fn by_path(&self, dir: BorrowedFd<'_>, path: &CStr, prepared: &Prepared) -> Inline {
+        let follow = if prepared.flags().contains(StatxFlags::SYMLINK_NOFOLLOW) {
+            OFlags::NOFOLLOW
+        } else {
+            OFlags::empty()
+        };
+        let how = OpenHow::new(
+            OFlags::PATH | OFlags::CLOEXEC | follow,
+            ResolveFlags::CACHED,
+        );
+        let fd = match fscall::openat2(dir, path, &how) {
+            Ok(fd) => fd,
+            Err(error) if is_final(&error, path, prepared) => return Inline::Answer(Err(error)),
+            Err(error) => {
+                if is_refusal(&error) {
+                    self.cached_open.try_on_root();
+                }
+                return Inline::Miss;
+            }
+        };
+        let Some(answer) = self.by_descriptor(fd.as_fd(), prepared) else {
+            return Inline::Miss;
+        };
+        if answer.nlink() == Some(0) {
+            Inline::Removed(answer, fd)
+        } else {
+            Inline::Answer(Ok(answer))
+        }
+    }
+
+    /// `None`: not known to be what the plain call would have answered.
+    fn by_descriptor(&self, fd: BorrowedFd<'_>, prepared: &Prepared) -> Option<Statx> {
+        let asked = prepared.mask();
+        let stale_is_fine = prepared.flags().contains(StatxFlags::DONT_SYNC);
+        let answer = fscall::statx_fd(fd, StatxFlags::DONT_SYNC, asked | own_mask()).ok()?;
+        if !stale_is_fine && !self.is_local(&answer) {
+            return None;
+        }
+        let mut answer = answer;
+        answer.clear_fields(own_mask() - asked);
+        Some(answer)
+    }
+
+    fn is_local(&self, answer: &Statx) -> bool {
+        let mounts = MOUNTS.get();
+        let locality = if self.statmount {
+            mounts.locality(answer)
+        } else {
+            mounts.locality_by_mountinfo(answer)
+        };
+        match locality {
+            Locality::Local => true,
+            Locality::Overlay => self.overlay,
+            Locality::MaySleep => false,
+        }
+    }
+}
+
+impl Switch {
+    fn is_on(&self) -> bool {
+        self.0.load(Ordering::Relaxed) != OFF
+    }
+
+    /// Finds out whether it is the call that is refused, rather than the file: every kernel that
+    /// has it opens `/`.
+    fn try_on_root(&self) {
+        if self.0.load(Ordering::Relaxed) == UNTRIED {
+            let how = OpenHow::new(OFlags::PATH | OFlags::CLOEXEC, ResolveFlags::CACHED);
+            let refused =
+                fscall::openat2(fscall::CWD, c"/", &how).is_err_and(|error| is_refusal(&error));
+            self.0
+                .store(if refused { OFF } else { ON }, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Errors that a plain call would have answered as well. Everything else, from a denied directory
+/// to an exhausted descriptor table, may only mean "not from memory".
+fn is_final(error: &io::Error, path: &CStr, prepared: &Prepared) -> bool {
+    match error.raw_os_error() {
+        // An empty path is the kernel's to refuse only where EMPTY_PATH does not allow it.
+        Some(ENOENT) => !(path.is_empty() && prepared.flags().contains(StatxFlags::EMPTY_PATH)),
+        Some(EBADF | EFAULT | ENAMETOOLONG) => true,
+        _ => false,
+    }
+}
+
+/// What a kernel without the call or the flag answers, or a sandbox.
+fn is_refusal(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(EPERM | ENOSYS | EINVAL))
+}

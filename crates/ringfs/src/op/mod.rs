@@ -1,0 +1,164 @@
+//! What an operation is, whoever executes it.
+
+use std::ffi::CStr;
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use fscall::{OpenHow, Statx, StatxFlags, StatxMask};
+use futures_channel::oneshot;
+
+use crate::capabilities::OperationKind;
+
+mod close;
+mod open;
+mod read_dir;
+mod statx;
+
+pub(crate) use close::Close;
+pub(crate) use open::Open;
+pub(crate) use read_dir::{Chunk, ReadChunk};
+pub(crate) use statx::StatxOp;
+
+/// One operation, described once for both back ends, so that they answer alike by construction.
+pub(crate) trait Operation: Send + 'static {
+    type Output: Send + 'static;
+
+    /// Which operation it is.
+    fn kind(&self) -> OperationKind;
+
+    /// The operation as the ring is asked for it.
+    ///
+    /// Everything lent here stays where it is until the completion: the operation lives in a
+    /// table entry that nobody touches meanwhile. `None` if only [`call`](Self::call) can do it.
+    fn request(&mut self) -> Option<Request<'_>>;
+
+    /// The same by plain calls, which may sleep.
+    fn call(&mut self) -> io::Result<Answer>;
+
+    /// Makes the result of what either back end answered when it went well; an error is the
+    /// future's as it is.
+    fn finish(self, answer: Answer) -> io::Result<Self::Output>;
+}
+
+/// What the ring is asked for, with everything the kernel will read or write still borrowed.
+pub(crate) enum Request<'a> {
+    Statx {
+        dir: BorrowedFd<'a>,
+        path: &'a CStr,
+        flags: StatxFlags,
+        mask: StatxMask,
+        out: &'a mut Statx,
+    },
+    Openat2 {
+        dir: BorrowedFd<'a>,
+        path: &'a CStr,
+        how: &'a OpenHow,
+    },
+    Close {
+        fd: OwnedFd,
+    },
+}
+
+/// What an operation that went well answered. A result that is a descriptor says so, and is owned
+/// from the moment it arrives: a dropped future can't leak it.
+pub(crate) enum Answer {
+    Done,
+    Fd(OwnedFd),
+}
+
+impl Answer {
+    /// The descriptor of an operation that opens.
+    pub(crate) fn into_fd(self) -> io::Result<OwnedFd> {
+        match self {
+            Answer::Fd(fd) => Ok(fd),
+            Answer::Done => Err(io::Error::from(io::ErrorKind::InvalidData)),
+        }
+    }
+}
+
+/// An operation on its way, with its type forgotten, as queues and the ring's table hold it.
+pub(crate) trait Job: Send {
+    /// See [`Operation::kind`].
+    fn kind(&self) -> OperationKind;
+    /// See [`Operation::request`].
+    fn request(&mut self) -> Option<Request<'_>>;
+    /// The future is gone: nobody wants the answer.
+    fn is_abandoned(&self) -> bool;
+    /// Does it by plain calls and wakes the future.
+    fn run(self: Box<Self>);
+    /// Wakes the future with what the ring answered, or with why it was never asked.
+    fn complete(self: Box<Self>, answer: io::Result<Answer>);
+    /// Wakes the future with an error but keeps the operation, which the kernel may still use.
+    fn disown(&mut self);
+}
+
+/// An operation and the future that waits for it.
+struct Task<O: Operation> {
+    op: O,
+    /// Gone once the future has been told.
+    done: Option<oneshot::Sender<io::Result<O::Output>>>,
+}
+
+/// Packs an operation for a back end; the [`Pending`] becomes ready with its result.
+pub(crate) fn pack<O: Operation>(op: O) -> (Box<dyn Job>, Pending<O::Output>) {
+    let (done, result) = oneshot::channel();
+    (
+        Box::new(Task {
+            op,
+            done: Some(done),
+        }),
+        Pending(result),
+    )
+}
+
+/// The result of an operation that a back end has. Dropping it abandons the operation: what it
+/// will bring is dropped on arrival.
+#[derive(Debug)]
+pub(crate) struct Pending<T>(oneshot::Receiver<io::Result<T>>);
+
+impl<T> Future for Pending<T> {
+    type Output = io::Result<T>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
+        // The sender is dropped unused only if a back end's thread died.
+        Pin::new(&mut self.0)
+            .poll(cx)
+            .map(|result| result.unwrap_or_else(|_| Err(io::ErrorKind::BrokenPipe.into())))
+    }
+}
+
+impl<O: Operation> Job for Task<O> {
+    fn kind(&self) -> OperationKind {
+        self.op.kind()
+    }
+
+    fn request(&mut self) -> Option<Request<'_>> {
+        self.op.request()
+    }
+
+    fn is_abandoned(&self) -> bool {
+        self.done.as_ref().is_none_or(oneshot::Sender::is_canceled)
+    }
+
+    fn run(mut self: Box<Self>) {
+        let answer = self.op.call();
+        self.complete(answer);
+    }
+
+    fn complete(self: Box<Self>, answer: io::Result<Answer>) {
+        let Self { op, done } = *self;
+        let result = answer.and_then(|answer| op.finish(answer));
+        if let Some(done) = done {
+            // A dropped future gives the result back, and it is dropped here.
+            let _ = done.send(result);
+        }
+    }
+
+    fn disown(&mut self) {
+        if let Some(done) = self.done.take() {
+            let _ = done.send(Err(io::ErrorKind::BrokenPipe.into()));
+        }
+    }
+}

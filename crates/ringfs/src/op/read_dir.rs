@@ -1,0 +1,110 @@
+//! `getdents64(2)`, which has no ring operation on any mainline kernel.
+
+use std::ffi::CString;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+
+use fscall::OFlags;
+
+use super::{Answer, Operation, Request};
+use crate::capabilities::OperationKind;
+
+/// The first buffer; further ones of the same directory grow to [`LARGEST`].
+const SMALLEST: usize = 64 * 1024;
+const LARGEST: usize = 1024 * 1024;
+
+/// How a directory is opened for reading.
+pub(crate) const OPEN_FLAGS: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
+
+/// Fills one buffer with directory entries, opening the directory first if need be: one hop.
+pub(crate) struct ReadChunk {
+    source: Source,
+    buffer: Vec<u8>,
+}
+
+enum Source {
+    /// Relative to the current directory.
+    Path(CString),
+    Open(Arc<OwnedFd>),
+}
+
+/// What one read brought: the directory, and its records as the kernel wrote them; none at its end.
+#[derive(Debug)]
+pub(crate) struct Chunk {
+    pub(crate) dir: Arc<OwnedFd>,
+    pub(crate) records: Vec<u8>,
+}
+
+impl ReadChunk {
+    pub(crate) fn open(path: CString) -> Self {
+        Self {
+            source: Source::Path(path),
+            buffer: Vec::new(),
+        }
+    }
+
+    /// Reads on. `last` is how much the read before this one brought.
+    pub(crate) fn next(dir: Arc<OwnedFd>, last: usize) -> Self {
+        // A directory that filled its buffer is a large one, and fewer, larger reads are cheaper.
+        let capacity = if last > SMALLEST / 2 {
+            last.saturating_mul(2).clamp(SMALLEST, LARGEST)
+        } else {
+            SMALLEST
+        };
+        Self {
+            source: Source::Open(dir),
+            buffer: Vec::with_capacity(capacity),
+        }
+    }
+
+    fn read(&mut self) -> io::Result<Arc<OwnedFd>> {
+        let dir = match &self.source {
+            Source::Open(dir) => Arc::clone(dir),
+            Source::Path(path) => {
+                self.buffer.reserve(SMALLEST);
+                Arc::new(fscall::openat(fscall::CWD, path, OPEN_FLAGS)?)
+            }
+        };
+        match fscall::getdents64(dir.as_fd(), &mut self.buffer) {
+            // A single record larger than the buffer: names beyond 255 bytes exist.
+            Err(error)
+                if error.kind() == io::ErrorKind::InvalidInput
+                    && self.buffer.capacity() < LARGEST =>
+            {
+                self.buffer.reserve(LARGEST);
+                fscall::getdents64(dir.as_fd(), &mut self.buffer)?;
+            }
+            other => drop(other?),
+        }
+        Ok(dir)
+    }
+}
+
+impl Operation for ReadChunk {
+    type Output = Chunk;
+
+    fn kind(&self) -> OperationKind {
+        OperationKind::ReadDir
+    }
+
+    fn request(&mut self) -> Option<Request<'_>> {
+        None
+    }
+
+    fn call(&mut self) -> io::Result<Answer> {
+        let dir = self.read()?;
+        self.source = Source::Open(dir);
+        Ok(Answer::Done)
+    }
+
+    fn finish(self, _: Answer) -> io::Result<Chunk> {
+        match self.source {
+            Source::Open(dir) => Ok(Chunk {
+                dir,
+                records: self.buffer,
+            }),
+            Source::Path(_) => Err(io::ErrorKind::InvalidData.into()),
+        }
+    }
+}

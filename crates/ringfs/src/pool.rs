@@ -1,0 +1,97 @@
+//! The back end that every kernel has: plain calls on threads that may sleep.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use blockpool::{Crew, Member, Work};
+
+use crate::capabilities::Route;
+use crate::metrics::Counters;
+use crate::op::Job;
+
+/// Executes jobs in the order they came, on as many threads as sleep and a core's worth more.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    queue: Arc<Queue>,
+    crew: Crew,
+    counters: Arc<Counters>,
+}
+
+#[derive(Default)]
+struct Queue {
+    jobs: Mutex<VecDeque<Box<dyn Job>>>,
+}
+
+impl std::fmt::Debug for Queue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Queue")
+            .field("jobs", &self.jobs().len())
+            .finish()
+    }
+}
+
+impl Queue {
+    fn jobs(&self) -> MutexGuard<'_, VecDeque<Box<dyn Job>>> {
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Pool {
+    pub(crate) fn new(counters: Arc<Counters>) -> Self {
+        let queue = Arc::new(Queue::default());
+        let crew = Crew::new(
+            blockpool::usable_cores(),
+            usize::MAX,
+            Arc::clone(&queue) as Arc<dyn Work>,
+        );
+        Self {
+            queue,
+            crew,
+            counters,
+        }
+    }
+
+    /// Hands a job over. Without a single thread it fails at once, with the system's reason.
+    pub(crate) fn submit(&self, job: Box<dyn Job>) {
+        self.counters.count(job.kind(), Route::Worker);
+        self.queue.jobs().push_back(job);
+        if let Err(error) = self.crew.call_in() {
+            let error = io::Error::from(error);
+            // All of them: no thread will come for those of others either.
+            let stranded = std::mem::take(&mut *self.queue.jobs());
+            for job in stranded {
+                let errno = error.raw_os_error();
+                job.complete(Err(
+                    errno.map_or_else(|| error.kind().into(), io::Error::from_raw_os_error)
+                ));
+            }
+        }
+    }
+
+    /// How many calls are queued or being made.
+    pub(crate) fn in_flight(&self) -> usize {
+        self.queue.jobs().len() + self.crew.members()
+    }
+}
+
+impl Work for Queue {
+    fn run(&self, member: &Member<'_>) {
+        loop {
+            // A `while let` would hold the lock during the call.
+            let Some(job) = self.jobs().pop_front() else {
+                return;
+            };
+            if !job.is_abandoned() {
+                member.may_sleep(|| job.run());
+            }
+            if member.is_surplus() {
+                return;
+            }
+        }
+    }
+
+    fn is_waiting(&self) -> bool {
+        !self.jobs().is_empty()
+    }
+}

@@ -1,0 +1,22 @@
+//! The ring back end: one thread, one ring, and the table of what is in flight on it.
+//!
+//! This folder is the only place of the crate with unsafe code. What it rests on:
+//!
+//! * **Lent until completed.** Whatever a submission entry points to is owned by the operation in
+//!   its table slot. The table puts an operation into its slot *before* asking it for the entry
+//!   and neither moves nor touches it until the completion has arrived ([`table`]).
+//! * **One issuer.** The ring is made, filled, entered and dropped by its own thread, so that
+//!   nothing else can reach its queues ([`thread`]).
+//! * **Nothing is dropped in flight.** The thread ends only with an empty table; a call that never
+//!   returns keeps the thread and what it lent.
+//! * **Descriptors are owned on arrival** ([`entry`]).
+
+mod entry;
+mod event;
+mod inbox;
+mod setup;
+mod table;
+mod thread;
+
+pub(crate) use inbox::Ring;
+pub(crate) use setup::{Config, Features, SetupError};

@@ -1,0 +1,149 @@
+//! Making a ring, and finding out what this kernel's can do.
+
+use std::fmt;
+use std::io;
+
+use io_uring::{IoUring, Probe, opcode};
+
+use crate::capabilities::OperationKind;
+
+/// What a driver's ring is made with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Config {
+    /// Entries of the submission queue, a power of two.
+    pub(crate) entries: u32,
+    /// The most kernel workers (io-wq) to ask the process's budget for.
+    pub(crate) workers: usize,
+}
+
+/// What was found when the ring was made.
+#[derive(Clone, Debug)]
+pub(crate) struct Features {
+    pub(crate) statx: bool,
+    pub(crate) openat2: bool,
+    pub(crate) close: bool,
+    pub(crate) flags: Vec<&'static str>,
+    pub(crate) completions: usize,
+    pub(crate) workers: usize,
+}
+
+impl Features {
+    pub(crate) fn supports(&self, kind: OperationKind) -> bool {
+        match kind {
+            OperationKind::StatxFd | OperationKind::StatxPath => self.statx,
+            OperationKind::Open => self.openat2,
+            OperationKind::Close => self.close,
+            OperationKind::ReadDir => false,
+        }
+    }
+}
+
+/// Why there is no ring: the call that failed, and its errno.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SetupError {
+    call: &'static str,
+    kind: io::ErrorKind,
+    errno: Option<i32>,
+}
+
+impl SetupError {
+    pub(crate) fn new(call: &'static str, error: &io::Error) -> Self {
+        Self {
+            call,
+            kind: error.kind(),
+            errno: error.raw_os_error(),
+        }
+    }
+}
+
+impl fmt::Display for SetupError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.call, io::Error::from(self.clone()))
+    }
+}
+
+impl std::error::Error for SetupError {}
+
+impl From<SetupError> for io::Error {
+    fn from(error: SetupError) -> Self {
+        error
+            .errno
+            .map_or_else(|| error.kind.into(), io::Error::from_raw_os_error)
+    }
+}
+
+/// Set-up flags, best first; each attempt leaves out what the one before it may have stumbled
+/// over. EINVAL is the kernel's word for a flag that it does not know; anything else is final.
+///
+/// `SUBMIT_ALL` 5.18, `COOP_TASKRUN` 5.19, `SINGLE_ISSUER` 6.0, `DEFER_TASKRUN` 6.1.
+pub(super) fn make(config: Config) -> Result<(IoUring, Features), SetupError> {
+    const ATTEMPTS: [&[&str]; 4] = [
+        &["SUBMIT_ALL", "SINGLE_ISSUER", "DEFER_TASKRUN"],
+        &["SUBMIT_ALL", "COOP_TASKRUN"],
+        &["SUBMIT_ALL"],
+        &[],
+    ];
+    let mut refused = None;
+    for flags in ATTEMPTS {
+        let mut builder = IoUring::builder();
+        builder
+            .setup_cqsize(completions(config.entries))
+            .setup_clamp()
+            .dontfork();
+        for flag in flags {
+            match *flag {
+                "SUBMIT_ALL" => builder.setup_submit_all(),
+                "COOP_TASKRUN" => builder.setup_coop_taskrun(),
+                "SINGLE_ISSUER" => builder.setup_single_issuer(),
+                _ => builder.setup_defer_taskrun(),
+            };
+        }
+        match builder.build(config.entries) {
+            Ok(ring) => {
+                let features = probe(&ring, flags)?;
+                return Ok((ring, features));
+            }
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => refused = Some(error),
+            Err(error) => return Err(SetupError::new("io_uring_setup", &error)),
+        }
+    }
+    let error = refused.unwrap_or_else(|| io::ErrorKind::Unsupported.into());
+    Err(SetupError::new("io_uring_setup", &error))
+}
+
+/// Completions come late when the thread is busy, so there is room for many more than are
+/// submitted at a time.
+fn completions(entries: u32) -> u32 {
+    entries.saturating_mul(8)
+}
+
+fn probe(ring: &IoUring, flags: &[&'static str]) -> Result<Features, SetupError> {
+    let mut probe = Probe::new();
+    ring.submitter()
+        .register_probe(&mut probe)
+        .map_err(|error| SetupError::new("io_uring_register", &error))?;
+    Ok(Features {
+        statx: probe.is_supported(opcode::Statx::CODE),
+        openat2: probe.is_supported(opcode::OpenAt2::CODE),
+        close: probe.is_supported(opcode::Close::CODE),
+        flags: flags.to_vec(),
+        completions: ring.params().cq_entries() as usize,
+        workers: 0,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn setup_error_keeps_the_errno() {
+        let error = SetupError::new("io_uring_setup", &io::Error::from_raw_os_error(1));
+        assert_eq!(io::Error::from(error.clone()).raw_os_error(), Some(1));
+        assert!(
+            error
+                .to_string()
+                .starts_with("io_uring_setup: Operation not permitted")
+        );
+    }
+}
