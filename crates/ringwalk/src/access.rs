@@ -1,0 +1,238 @@
+//! How a walk reaches files: by plain calls on its own threads, or through the ring.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, ready};
+
+use blockpool::{Member, PerFork};
+use fscall::mounts::Mounts;
+use fscall::{OpenHow, ResolveFlags, Statx, StatxFlags, StatxMask};
+use ringfs::{Backend, Dir, Driver};
+
+use crate::entry::lstat;
+use crate::node::{Node, OPEN};
+use crate::visitor::OrderedVisitor;
+use crate::walker::{Turn, Walker};
+
+type Answer<T> = Pin<Box<dyn Future<Output = io::Result<T>> + Send>>;
+
+/// The way to the files.
+pub(crate) struct Access {
+    driver: Driver,
+    /// openat2 may be called, and knows `RESOLVE_CACHED`.
+    cached_open: AtomicBool,
+}
+
+static MOUNTS: PerFork<Mounts> = PerFork::new(Mounts::new);
+
+impl Access {
+    pub(crate) fn new(driver: Driver) -> Self {
+        let cached_open = AtomicBool::new(driver.backend() == Backend::Auto);
+        Self {
+            driver,
+            cached_open,
+        }
+    }
+
+    pub(crate) fn is_ring(&self) -> bool {
+        self.driver.backend() == Backend::Ring
+    }
+
+    /// Looks at a root, relative to the current directory.
+    pub(crate) fn poll_look(
+        &self,
+        asked: &mut Asked,
+        cx: &mut Context<'_>,
+        member: &Member<'_>,
+        path: &[u8],
+        mask: StatxMask,
+    ) -> Poll<io::Result<Statx>> {
+        if !self.is_ring() {
+            return Poll::Ready(member.may_sleep(|| lstat(fscall::CWD, path, mask)));
+        }
+        let look = asked.look.get_or_insert_with(|| {
+            let driver = self.driver.clone();
+            let path = PathBuf::from(std::ffi::OsString::from_vec(path.to_vec()));
+            Box::pin(async move { driver.statx(&path).follow_symlinks(false).mask(mask).await })
+        });
+        let answer = ready!(look.as_mut().poll(cx));
+        asked.look = None;
+        Poll::Ready(answer)
+    }
+
+    /// Opens a directory relative to its parent, and tells whether that could sleep.
+    pub(crate) fn poll_open<V: OrderedVisitor>(
+        &self,
+        asked: &mut Asked,
+        cx: &mut Context<'_>,
+        turn: &Turn<'_, V>,
+        node: &Node<V>,
+    ) -> Poll<io::Result<(Dir, bool)>> {
+        if let Some(open) = &mut asked.open {
+            let dir = ready!(open.as_mut().poll(cx));
+            asked.open = None;
+            return Poll::Ready(dir.map(|dir| (dir, false)));
+        }
+        let parent = match node.parent() {
+            Some(parent) => match parent.dir().map_or_else(|| parent.reopen(&self.driver), Ok) {
+                Ok(dir) => Some(dir),
+                Err(error) => return Poll::Ready(Err(error)),
+            },
+            None => None,
+        };
+        if !self.is_ring() {
+            let dir = parent.as_ref().map_or(fscall::CWD, |dir| dir.as_fd());
+            let opened = self.open(dir, node.name(), turn.member);
+            return Poll::Ready(opened.map(|(fd, cold)| (self.driver.dir_from_fd(fd), cold)));
+        }
+        let driver = self.driver.clone();
+        let name = PathBuf::from(std::ffi::OsString::from_vec(node.name().to_vec()));
+        asked.open = Some(Box::pin(async move {
+            match parent {
+                Some(parent) => parent.open_dir_at(&name).await,
+                None => driver.open_dir(&name).await,
+            }
+        }));
+        self.poll_open(asked, cx, turn, node)
+    }
+
+    fn open(
+        &self,
+        dir: BorrowedFd<'_>,
+        name: &[u8],
+        member: &Member<'_>,
+    ) -> io::Result<(OwnedFd, bool)> {
+        fscall::with_c_path(name, |name| {
+            if !self.cached_open.load(Ordering::Relaxed) {
+                return Ok((fscall::openat(dir, name, OPEN)?, false));
+            }
+            let refused =
+                match fscall::openat2(dir, name, &OpenHow::new(OPEN, ResolveFlags::CACHED)) {
+                    Ok(fd) => return Ok((fd, false)),
+                    Err(error) => matches!(
+                        error.raw_os_error(),
+                        Some(libc::ENOSYS | libc::EPERM | libc::EINVAL)
+                    ),
+                };
+            // Not from memory, or an error, which only the plain call is to be believed.
+            let fd = member.may_sleep(|| fscall::openat(dir, name, OPEN))?;
+            if refused {
+                self.cached_open.store(false, Ordering::Relaxed);
+            }
+            Ok((fd, true))
+        })
+    }
+
+    /// Whether a large directory is to be visited in inode order; GNU find's rule.
+    pub(crate) fn inode_order_helps(&self, dir: &Dir) -> bool {
+        let flags = StatxFlags::DONT_SYNC;
+        fscall::statx_fd(dir.as_fd(), flags, Mounts::mask()).map_or(true, |stat| {
+            MOUNTS
+                .get()
+                .inode_order_helps(&stat, self.driver.backend() != Backend::Threads)
+        })
+    }
+}
+
+/// What a directory's task has asked the ring and not been answered yet.
+#[derive(Default)]
+pub(crate) struct Asked {
+    look: Option<Answer<Statx>>,
+    open: Option<Answer<Dir>>,
+    stats: Vec<Question>,
+    closing: Vec<Answer<()>>,
+}
+
+#[allow(clippy::large_enum_variant, reason = "most questions are answered")]
+enum Question {
+    /// Nothing that the directory does not tell.
+    None,
+    Waiting(Answer<Statx>),
+    Answered(Option<io::Result<Statx>>),
+}
+
+impl Asked {
+    /// How many entries of a directory the ring is asked about at a time.
+    pub(crate) const WINDOW: usize = 512;
+
+    pub(crate) fn has_questions(&self) -> bool {
+        !self.stats.is_empty()
+    }
+
+    /// Asks for the fields of `mask`, if any, of a file in the directory.
+    pub(crate) fn question(&mut self, dir: &Arc<Dir>, name: &[u8], mask: StatxMask) {
+        self.stats.push(if mask.is_empty() {
+            Question::None
+        } else {
+            let dir = Arc::clone(dir);
+            let name = name.to_vec();
+            Question::Waiting(Box::pin(async move {
+                let path = Path::new(std::ffi::OsStr::from_bytes(&name));
+                dir.statx_at(path).follow_symlinks(false).mask(mask).await
+            }))
+        });
+    }
+
+    /// Ready when all questions are answered.
+    pub(crate) fn poll_answers(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let mut all = Poll::Ready(());
+        for question in &mut self.stats {
+            if let Question::Waiting(answer) = question {
+                match answer.as_mut().poll(cx) {
+                    Poll::Ready(answer) => *question = Question::Answered(Some(answer)),
+                    Poll::Pending => all = Poll::Pending,
+                }
+            }
+        }
+        all
+    }
+
+    /// About how many entries there are answers.
+    pub(crate) fn answered(&self) -> usize {
+        self.stats.len()
+    }
+
+    /// The answer about an entry, `Some(None)` if nothing was asked about it; `None` if the ring
+    /// was not asked at all.
+    #[allow(
+        clippy::option_option,
+        reason = "whether it was asked, and whether there was a question"
+    )]
+    pub(crate) fn answer(&mut self, entry: usize) -> Option<Option<io::Result<Statx>>> {
+        match self.stats.get_mut(entry)? {
+            Question::None | Question::Waiting(_) => Some(None),
+            Question::Answered(answer) => Some(answer.take()),
+        }
+    }
+
+    pub(crate) fn forget(&mut self) {
+        self.stats.clear();
+    }
+
+    /// Closes a directory that nobody needs any more: through the ring if that is in use.
+    pub(crate) fn close<V: OrderedVisitor>(&mut self, walker: &Walker<V>, dir: Option<Arc<Dir>>) {
+        let Some(dir) = dir.and_then(Arc::into_inner) else {
+            return;
+        };
+        if walker.access.is_ring() {
+            self.closing.push(Box::pin(dir.close()));
+        }
+    }
+
+    /// Ready when all that was to be closed is.
+    pub(crate) fn poll_close(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        // An error of a directory that was only read has nothing to say.
+        self.closing
+            .retain_mut(|close| close.as_mut().poll(cx).is_pending());
+        if self.closing.is_empty() {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
+    }
+}

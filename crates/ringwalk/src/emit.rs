@@ -1,0 +1,185 @@
+//! Order: what was found in parallel is emitted in pre-order, by whoever completes what emission
+//! waits for.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use crate::node::{Node, Part};
+use crate::task::DirTask;
+use crate::visitor::{OrderedVisitor, Visit};
+use crate::walker::{Walker, lock};
+
+/// From this many bytes on that wait for their turn, only the directory that emission waits for
+/// is walked on.
+pub(crate) const MOST_HELD: usize = 4 * 1024 * 1024;
+/// What a directory that is still to be walked counts for: its node, name and output so far.
+const NODE_WEIGHT: usize = 512;
+
+/// How far emission has come.
+pub(crate) struct Emitter<V: OrderedVisitor> {
+    /// The directories on the way to where it is.
+    path: Vec<Frame<V>>,
+}
+
+/// A directory, with the parts that have been taken from it and not been emitted yet.
+struct Frame<V: OrderedVisitor> {
+    node: Arc<Node<V>>,
+    parts: VecDeque<Part<V>>,
+}
+
+impl<V: OrderedVisitor> Frame<V> {
+    fn new(node: Arc<Node<V>>) -> Self {
+        Self {
+            node,
+            parts: VecDeque::new(),
+        }
+    }
+}
+
+impl<V: OrderedVisitor> Emitter<V> {
+    pub(crate) fn new(top: Arc<Node<V>>) -> Self {
+        Self {
+            path: vec![Frame::new(top)],
+        }
+    }
+
+    /// Takes the tree apart that has not been emitted: directories and their parts hold each
+    /// other.
+    pub(crate) fn dismantle(&mut self) {
+        let mut parts: Vec<Part<V>> = Vec::new();
+        for frame in self.path.drain(..) {
+            parts.extend(frame.parts);
+            parts.extend(take_parts(&frame.node));
+        }
+        while let Some(part) = parts.pop() {
+            if let Part::Child(node) = part {
+                parts.extend(take_parts(&node));
+            }
+        }
+    }
+}
+
+fn take_parts<V: OrderedVisitor>(node: &Node<V>) -> VecDeque<Part<V>> {
+    let mut order = node.order();
+    drop(order.throttled.take());
+    std::mem::take(&mut order.parts)
+}
+
+impl<V: OrderedVisitor> Walker<V> {
+    /// Adds to a directory's output, and emits on if that is what emission waits for.
+    pub(crate) fn publish(&self, node: &Node<V>, parts: &mut Vec<Part<V>>, complete: bool) {
+        if self.is_stopped() {
+            return parts.clear();
+        }
+        if !self.is_ordered() {
+            return self.emit_unordered(parts);
+        }
+        let weight: usize = parts.iter().map(weigh).sum();
+        self.held().fetch_add(weight, Ordering::Relaxed);
+        let mut order = node.order();
+        order.parts.extend(parts.drain(..));
+        order.complete |= complete;
+        let wanted = std::mem::take(&mut order.wanted);
+        drop(order);
+        if wanted {
+            self.emit();
+        }
+    }
+
+    fn emit_unordered(&self, parts: &mut Vec<Part<V>>) {
+        for part in parts.drain(..) {
+            match part {
+                Part::Out(segment, _) => {
+                    if self.visitor().emit(segment) == Visit::Quit {
+                        self.stop();
+                    }
+                }
+                Part::Child(_) => {}
+                Part::Quit => self.stop(),
+            }
+        }
+    }
+
+    /// Emits until there is nothing to emit yet. Only the one who took a directory's `wanted` mark
+    /// comes here, so the lock is free.
+    pub(crate) fn emit(&self) {
+        let mut emitter = lock(self.emitter());
+        while !self.is_stopped() {
+            let Some(frame) = emitter.path.last_mut() else {
+                return self.finish();
+            };
+            let Some(part) = frame.parts.pop_front() else {
+                match self.take_or_wait(frame) {
+                    Taken::Some => {}
+                    Taken::Complete => drop(emitter.path.pop()),
+                    Taken::Waiting => return,
+                }
+                continue;
+            };
+            self.unhold(weigh(&part));
+            match part {
+                Part::Child(child) => emitter.path.push(Frame::new(child)),
+                Part::Quit => return self.stop(),
+                Part::Out(segment, _) => {
+                    if self.visitor().emit(segment) == Visit::Quit {
+                        return self.stop();
+                    }
+                }
+            }
+        }
+    }
+
+    fn take_or_wait(&self, frame: &mut Frame<V>) -> Taken {
+        let node = &frame.node;
+        let mut order = node.order();
+        if !order.parts.is_empty() {
+            std::mem::swap(&mut order.parts, &mut frame.parts);
+            return Taken::Some;
+        }
+        if order.complete {
+            return Taken::Complete;
+        }
+        order.wanted = true;
+        let throttled = order.throttled.take();
+        drop(order);
+        if let Some(task) = throttled {
+            self.resume(task);
+        } else if !node.is_claimed() {
+            self.want(node);
+        }
+        self.visitor().idle();
+        Taken::Waiting
+    }
+
+    /// Whether a directory that has more to read should wait for its turn.
+    pub(crate) fn should_wait(&self) -> bool {
+        self.is_ordered() && self.held().load(Ordering::Relaxed) >= MOST_HELD
+    }
+
+    /// Leaves the task with its directory until emission comes there; gives it back if it is
+    /// there already.
+    pub(crate) fn throttle(&self, task: Box<DirTask<V>>) -> Option<Box<DirTask<V>>> {
+        let node = Arc::clone(task.node());
+        let mut order = node.order();
+        if order.wanted || self.is_stopped() {
+            return Some(task);
+        }
+        order.throttled = Some(task);
+        None
+    }
+}
+
+enum Taken {
+    Some,
+    Complete,
+    Waiting,
+}
+
+fn weigh<V: OrderedVisitor>(part: &Part<V>) -> usize {
+    match part {
+        Part::Out(_, weight) => *weight,
+        Part::Child(_) => NODE_WEIGHT,
+        Part::Quit => 0,
+    }
+}

@@ -1,0 +1,154 @@
+//! An entry of the tree, as a visitor sees it and as a consumer keeps it.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use fscall::{FileType, Statx, StatxFlags, StatxMask};
+
+/// A file that the walk has come to. It borrows from the buffers of the walk; the path is built
+/// only when asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct EntryRef<'a> {
+    pub(crate) dir: BorrowedFd<'a>,
+    pub(crate) dir_path: &'a [u8],
+    pub(crate) name: &'a [u8],
+    pub(crate) depth: usize,
+    pub(crate) ino: u64,
+    pub(crate) file_type: Option<FileType>,
+    pub(crate) stat: Option<Result<&'a Statx, &'a io::Error>>,
+}
+
+impl<'a> EntryRef<'a> {
+    /// The bare name; of a root, the root as it was given.
+    pub fn file_name(&self) -> &'a [u8] {
+        self.name
+    }
+
+    /// What stands before the name in the path, up to and with the last `/`; empty for a root.
+    pub fn dir_path(&self) -> &'a [u8] {
+        self.dir_path
+    }
+
+    /// Appends the path to `out`.
+    pub fn write_path(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.dir_path);
+        out.extend_from_slice(self.name);
+    }
+
+    /// The path: the root as it was given, and the names that lead from it to the entry.
+    pub fn path_bytes(&self) -> Vec<u8> {
+        [self.dir_path, self.name].concat()
+    }
+
+    /// [`path_bytes`](Self::path_bytes) as a path.
+    pub fn path(&self) -> PathBuf {
+        std::ffi::OsString::from_vec(self.path_bytes()).into()
+    }
+
+    /// How many names below its root the entry is; 0 is a root itself.
+    pub fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// The inode number that the directory lists. On mount points and some file systems (overlay,
+    /// FUSE) the file's own may be another.
+    pub fn ino(&self) -> u64 {
+        self.ino
+    }
+
+    /// The type: from the directory if it lists it, else from the file. `None` only if looking at
+    /// the file failed.
+    pub fn file_type(&self) -> Option<FileType> {
+        self.file_type
+    }
+
+    /// The answer to the fields that were asked for with the walk, or the error; `None` if none
+    /// were. Of a symbolic link it is the link's own. A root always has one.
+    pub fn stat(&self) -> Option<Result<&'a Statx, &'a io::Error>> {
+        self.stat
+    }
+
+    /// Asks for the metadata now, relative to the directory that was read. It may sleep.
+    ///
+    /// # Errors
+    ///
+    /// Those of `statx(2)`.
+    pub fn statx(&self, mask: StatxMask) -> io::Result<Statx> {
+        lstat(self.dir, self.name, mask)
+    }
+
+    /// The open directory that the entry was found in, for calls that must not be led astray by a
+    /// rename; of a root, the current directory.
+    pub fn parent_fd(&self) -> BorrowedFd<'a> {
+        self.dir
+    }
+
+    /// A copy that can be kept.
+    pub fn to_owned(&self) -> Entry {
+        Entry {
+            name_at: self.dir_path.len(),
+            path: self.path_bytes().into(),
+            depth: self.depth,
+            ino: self.ino,
+            file_type: self.file_type,
+            stat: self.stat.and_then(Result::ok).copied(),
+        }
+    }
+}
+
+/// Looks at a file itself, never at what a link points to, and mounts nothing.
+pub(crate) fn lstat(dir: BorrowedFd<'_>, path: &[u8], mask: StatxMask) -> io::Result<Statx> {
+    let flags = StatxFlags::SYMLINK_NOFOLLOW | StatxFlags::NO_AUTOMOUNT;
+    fscall::with_c_path(path, |path| fscall::statx(dir, Some(path), flags, mask))
+}
+
+/// An entry that has been copied out of the walk.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    path: Box<[u8]>,
+    name_at: usize,
+    depth: usize,
+    ino: u64,
+    file_type: Option<FileType>,
+    stat: Option<Statx>,
+}
+
+impl Entry {
+    /// The path: the root as it was given, and the names that lead from it to the entry.
+    pub fn path(&self) -> &Path {
+        Path::new(OsStr::from_bytes(&self.path))
+    }
+
+    /// The path, taken out.
+    pub fn into_path(self) -> PathBuf {
+        std::ffi::OsString::from_vec(self.path.into()).into()
+    }
+
+    /// The bare name; of a root, the root as it was given.
+    pub fn file_name(&self) -> &OsStr {
+        OsStr::from_bytes(&self.path[self.name_at..])
+    }
+
+    /// How many names below its root the entry is; 0 is a root itself.
+    pub fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// The inode number that the directory lists; see [`EntryRef::ino`].
+    pub fn ino(&self) -> u64 {
+        self.ino
+    }
+
+    /// The type; `None` only if looking at the file failed.
+    pub fn file_type(&self) -> Option<FileType> {
+        self.file_type
+    }
+
+    /// The metadata, if any was asked for with the walk and could be had.
+    pub fn stat(&self) -> Option<&Statx> {
+        self.stat.as_ref()
+    }
+}

@@ -1,0 +1,35 @@
+//! A parallel, recursive directory walker, in any order or in find's.
+//!
+//! * Directories are opened relative to their parents and links are not followed: no race with
+//!   those who swap a directory for a link, and no limit on the length of a path.
+//! * As many threads as cores while everything is in memory; more only while calls sleep.
+//! * Bounded memory: what is found ahead of the consumer, or ahead of its turn, waits for it.
+//! * Every failure is an item of its own, with path, depth and system error.
+//!
+//! [`Walk`] describes a walk and runs it: as a stream ([`Walk::into_stream`]), with a visitor per
+//! thread ([`Walk::visit_parallel`]), or with one whose output comes in find's order
+//! ([`Walk::visit_in_order`]).
+
+#![forbid(unsafe_code)]
+
+mod access;
+mod chunk;
+mod emit;
+mod entry;
+mod error;
+mod node;
+mod parallel;
+mod park;
+mod stream;
+mod task;
+mod visitor;
+mod walk;
+mod walker;
+
+pub use entry::{Entry, EntryRef};
+pub use error::{Error, ErrorKind};
+pub use fscall::{FileType, Statx, StatxMask, Timestamp};
+pub use ringfs::{Backend, Driver};
+pub use stream::Entries;
+pub use visitor::{OrderedVisitor, ParallelVisitor, Visit};
+pub use walk::{Order, Walk};

@@ -1,0 +1,307 @@
+//! A directory that is still to be walked, being walked, or needed by what is below it.
+
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use fscall::{OFlags, StatxFlags, StatxMask};
+use ringfs::{Dir, Driver};
+
+use crate::task::DirTask;
+use crate::visitor::OrderedVisitor;
+
+/// How every directory is opened. Links are not followed, so that one that takes the place of a
+/// directory can't lead out of the tree.
+pub(crate) const OPEN: OFlags = OFlags::DIRECTORY
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::CLOEXEC);
+
+/// A root or a directory below one.
+pub(crate) struct Node<V: OrderedVisitor> {
+    /// `None` for a root.
+    parent: Option<Arc<Node<V>>>,
+    /// The name in the parent; of a root, the path as given.
+    name: Box<[u8]>,
+    depth: usize,
+    ino: u64,
+    claimed: AtomicBool,
+    handle: Mutex<Handle>,
+    /// Sub-directories found and not opened yet, and one more while the directory is being read.
+    needed_by: AtomicUsize,
+    pub(crate) order: Mutex<Order<V>>,
+}
+
+/// The directory's descriptor, while those below need it.
+enum Handle {
+    None,
+    Open(Arc<Dir>),
+    /// Closed to spare descriptors, to be found again by its name and known by its identity.
+    Parked(Identity),
+}
+
+/// What makes a directory the same: device and inode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Identity {
+    dev: u64,
+    ino: Option<u64>,
+}
+
+/// The directory's output that has not been emitted.
+pub(crate) struct Order<V: OrderedVisitor> {
+    /// What the visit of the directory itself wrote; its task takes it along.
+    pub(crate) head: V::Segment,
+    pub(crate) parts: VecDeque<Part<V>>,
+    /// Nothing will be added.
+    pub(crate) complete: bool,
+    /// Emission has come here and waits for more.
+    pub(crate) wanted: bool,
+    /// The directory's task, waiting until emission comes here.
+    pub(crate) throttled: Option<Box<DirTask<V>>>,
+}
+
+/// A piece of a directory's output.
+pub(crate) enum Part<V: OrderedVisitor> {
+    Out(V::Segment, usize),
+    Child(Arc<Node<V>>),
+    Quit,
+}
+
+impl<V: OrderedVisitor> Node<V> {
+    pub(crate) fn root(path: &[u8]) -> Self {
+        Self::new(None, path, 0, 0, V::Segment::default())
+    }
+
+    pub(crate) fn child(parent: &Arc<Self>, name: &[u8], ino: u64, head: V::Segment) -> Self {
+        Self::new(Some(Arc::clone(parent)), name, parent.depth + 1, ino, head)
+    }
+
+    /// What holds the roots together: a directory that is never opened, and complete.
+    pub(crate) fn top(roots: impl Iterator<Item = Arc<Self>>) -> Self {
+        let top = Self::new(None, b"", 0, 0, V::Segment::default());
+        let mut order = top.order();
+        order.parts = roots.map(Part::Child).collect();
+        order.complete = true;
+        drop(order);
+        top.claimed.store(true, Ordering::Relaxed);
+        top
+    }
+
+    fn new(
+        parent: Option<Arc<Self>>,
+        name: &[u8],
+        depth: usize,
+        ino: u64,
+        head: V::Segment,
+    ) -> Self {
+        let order = Order {
+            head,
+            parts: VecDeque::new(),
+            complete: false,
+            wanted: false,
+            throttled: None,
+        };
+        Self {
+            parent,
+            name: name.into(),
+            depth,
+            ino,
+            claimed: AtomicBool::new(false),
+            handle: Mutex::new(Handle::None),
+            needed_by: AtomicUsize::new(1),
+            order: Mutex::new(order),
+        }
+    }
+
+    pub(crate) fn parent(&self) -> Option<&Arc<Self>> {
+        self.parent.as_ref()
+    }
+
+    pub(crate) fn name(&self) -> &[u8] {
+        &self.name
+    }
+
+    pub(crate) fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// The inode number that the parent lists.
+    pub(crate) fn ino(&self) -> u64 {
+        self.ino
+    }
+
+    /// True for the one who may work on it.
+    pub(crate) fn claim(&self) -> bool {
+        !self.claimed.swap(true, Ordering::AcqRel)
+    }
+
+    pub(crate) fn is_claimed(&self) -> bool {
+        self.claimed.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn order(&self) -> MutexGuard<'_, Order<V>> {
+        self.order.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn handle(&self) -> MutexGuard<'_, Handle> {
+        self.handle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Replaces `out` by what stands before the names in this directory: its path and a `/`,
+    /// unless the path ends in one already.
+    pub(crate) fn prefix(&self, out: &mut Vec<u8>) {
+        out.clear();
+        let mut names = Vec::with_capacity(self.depth + 1);
+        let mut node = Some(self);
+        while let Some(this) = node {
+            names.push(&this.name);
+            node = this.parent.as_deref();
+        }
+        for name in names.into_iter().rev() {
+            out.extend_from_slice(name);
+            if out.last() != Some(&b'/') {
+                out.push(b'/');
+            }
+        }
+    }
+
+    /// What stands before this directory's own name.
+    pub(crate) fn parent_prefix(&self, out: &mut Vec<u8>) {
+        match &self.parent {
+            Some(parent) => parent.prefix(out),
+            None => out.clear(),
+        }
+    }
+
+    /// This directory's path.
+    pub(crate) fn path(&self) -> Vec<u8> {
+        let mut path = Vec::new();
+        self.parent_prefix(&mut path);
+        path.extend_from_slice(&self.name);
+        path
+    }
+
+    /// One more sub-directory will have to be opened relative to this one.
+    pub(crate) fn need(&self) {
+        self.needed_by.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// One need less. After the last, gives out the descriptor to be closed, and the permit that
+    /// it was kept under.
+    pub(crate) fn release(&self, kept: &Kept) -> Option<Arc<Dir>> {
+        if self.needed_by.fetch_sub(1, Ordering::AcqRel) != 1 {
+            return None;
+        }
+        match std::mem::replace(&mut *self.handle(), Handle::None) {
+            Handle::Open(dir) => {
+                kept.give_back();
+                Some(dir)
+            }
+            Handle::None | Handle::Parked(_) => None,
+        }
+    }
+
+    /// Keeps the descriptor for those below, or only what it can be found again by.
+    pub(crate) fn keep(&self, dir: &Arc<Dir>, kept: &Kept) {
+        if kept.take() {
+            *self.handle() = Handle::Open(Arc::clone(dir));
+        } else if let Ok(identity) = Identity::of(dir) {
+            *self.handle() = Handle::Parked(identity);
+        }
+    }
+
+    /// Whether the descriptor is at hand, without opening anything.
+    pub(crate) fn dir(&self) -> Option<Arc<Dir>> {
+        match &*self.handle() {
+            Handle::Open(dir) => Some(Arc::clone(dir)),
+            Handle::None | Handle::Parked(_) => None,
+        }
+    }
+
+    /// Opens this directory again from the nearest one above that is open, and makes sure that it
+    /// is still the same.
+    pub(crate) fn reopen(&self, driver: &Driver) -> io::Result<Arc<Dir>> {
+        let mut below = Vec::new();
+        let mut node = self;
+        let start = loop {
+            below.push(&node.name);
+            let Some(parent) = node.parent.as_deref() else {
+                break None;
+            };
+            if let Some(dir) = parent.dir() {
+                break Some(dir);
+            }
+            node = parent;
+        };
+        let mut at: Option<OwnedFd> = None;
+        for name in below.into_iter().rev() {
+            let dir = match (&at, &start) {
+                (Some(fd), _) => fd.as_fd(),
+                (None, Some(dir)) => dir.as_fd(),
+                (None, None) => fscall::CWD,
+            };
+            at = Some(fscall::with_c_path(name, |name| {
+                fscall::openat(dir, name, OPEN)
+            })?);
+        }
+        let fd = at.ok_or(io::ErrorKind::NotFound)?;
+        let dir = Arc::new(driver.dir_from_fd(fd));
+        match &*self.handle() {
+            Handle::Parked(identity) if *identity != Identity::of(&dir)? => Err(moved()),
+            _ => Ok(dir),
+        }
+    }
+}
+
+/// Something else has taken the directory's place since it was read.
+fn moved() -> io::Error {
+    io::Error::from_raw_os_error(libc::ESTALE)
+}
+
+impl Identity {
+    fn of(dir: &Dir) -> io::Result<Self> {
+        let stat = fscall::statx_fd(dir.as_fd(), StatxFlags::empty(), StatxMask::INO)?;
+        Ok(Self {
+            dev: stat.dev(),
+            ino: stat.ino(),
+        })
+    }
+}
+
+/// A chain of ten thousand parents must not be dropped by as many nested calls.
+impl<V: OrderedVisitor> Drop for Node<V> {
+    fn drop(&mut self) {
+        let mut parent = self.parent.take();
+        while let Some(node) = parent {
+            parent = Arc::into_inner(node).and_then(|mut node| node.parent.take());
+        }
+    }
+}
+
+/// How many descriptors may be kept open for directories that wait to be opened below them.
+pub(crate) struct Kept {
+    most: usize,
+    now: AtomicUsize,
+}
+
+impl Kept {
+    pub(crate) fn new(most: usize) -> Self {
+        Self {
+            most,
+            now: AtomicUsize::new(0),
+        }
+    }
+
+    fn take(&self) -> bool {
+        let taken = self.now.fetch_add(1, Ordering::Relaxed) < self.most;
+        if !taken {
+            self.give_back();
+        }
+        taken
+    }
+
+    fn give_back(&self) {
+        self.now.fetch_sub(1, Ordering::Relaxed);
+    }
+}

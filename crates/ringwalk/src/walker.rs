@@ -1,0 +1,421 @@
+//! The shared state of a walk, and what its workers do.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::{Context, Waker};
+
+use blockpool::{Crew, Member, NoThread, Work};
+use fscall::StatxMask;
+
+use crate::access::Access;
+use crate::chunk::Chunk;
+use crate::emit::{Emitter, MOST_HELD};
+use crate::entry::EntryRef;
+use crate::node::{Kept, Node};
+use crate::park::Park;
+use crate::task::{DirTask, Step};
+use crate::visitor::OrderedVisitor;
+
+/// So many directories are walked by the first thread alone: a small tree is done before a second
+/// one has started.
+const ALONE: usize = 16;
+
+/// What a walk was asked for.
+pub(crate) struct Options {
+    pub(crate) ordered: bool,
+    pub(crate) sort_large_by_inode: bool,
+    pub(crate) min_depth: usize,
+    pub(crate) max_depth: usize,
+    pub(crate) mask: StatxMask,
+    /// How many threads may take part.
+    pub(crate) threads: usize,
+    /// How many directories may be open for reading at the same time.
+    pub(crate) open: usize,
+    /// How many more may be kept open for what is below them.
+    pub(crate) kept: usize,
+}
+
+/// A walk.
+pub(crate) struct Walker<V: OrderedVisitor> {
+    visitor: Arc<V>,
+    pub(crate) options: Options,
+    pub(crate) access: Access,
+    pub(crate) kept: Kept,
+    queue: Mutex<Queue<V>>,
+    emitter: Mutex<Emitter<V>>,
+    /// Bytes of output that wait for their turn.
+    held: AtomicUsize,
+    /// Directories that are queued or being walked.
+    live: AtomicUsize,
+    /// Those being walked.
+    active: AtomicUsize,
+    walked: AtomicUsize,
+    stopped: AtomicBool,
+    panic: Mutex<Option<Box<dyn Any + Send>>>,
+    /// Gone when the walk is over: the crew holds the walk.
+    crew: Mutex<Option<Crew>>,
+    this: Weak<Walker<V>>,
+    /// The caller's thread, when it takes part and has nothing to do.
+    caller: Mutex<Caller>,
+    caller_wakes: Condvar,
+    chunks: Mutex<Vec<Chunk>>,
+}
+
+/// What may be worked on next.
+struct Queue<V: OrderedVisitor> {
+    /// Emission waits for it and nobody has begun.
+    wanted: Option<Arc<Node<V>>>,
+    /// Directories that were waiting and can go on.
+    resumed: Vec<Box<DirTask<V>>>,
+    /// Directories that nobody has begun, the next in pre-order on top.
+    fresh: Vec<Arc<Node<V>>>,
+}
+
+#[derive(Default)]
+struct Caller {
+    waits: bool,
+    finished: bool,
+}
+
+/// What a worker keeps from one directory to the next.
+#[derive(Default)]
+pub(crate) struct Scratch {
+    /// What stands before the names of the current directory.
+    pub(crate) prefix: Vec<u8>,
+}
+
+/// A worker at work.
+pub(crate) struct Turn<'a, V: OrderedVisitor> {
+    pub(crate) walker: &'a Walker<V>,
+    pub(crate) member: &'a Member<'a>,
+    pub(crate) scratch: &'a mut Scratch,
+}
+
+/// Makes a call, announced as one that may sleep if it may.
+pub(crate) fn asleep_if<T>(may_sleep: bool, member: &Member<'_>, call: impl FnOnce() -> T) -> T {
+    if may_sleep {
+        member.may_sleep(call)
+    } else {
+        call()
+    }
+}
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<V: OrderedVisitor> Walker<V> {
+    pub(crate) fn new(
+        visitor: Arc<V>,
+        options: Options,
+        access: Access,
+        roots: &[Vec<u8>],
+    ) -> Arc<Self> {
+        let roots: Vec<_> = roots
+            .iter()
+            .map(|root| Arc::new(Node::root(root)))
+            .collect();
+        let top = Arc::new(Node::top(roots.iter().cloned()));
+        let (threads, ordered) = (options.threads, options.ordered);
+        let walker = Arc::new_cyclic(|this: &Weak<Self>| Self {
+            visitor,
+            kept: Kept::new(options.kept),
+            access,
+            queue: Mutex::new(Queue {
+                wanted: None,
+                resumed: Vec::new(),
+                fresh: Vec::new(),
+            }),
+            emitter: Mutex::new(Emitter::new(top)),
+            held: AtomicUsize::new(0),
+            live: AtomicUsize::new(roots.len()),
+            active: AtomicUsize::new(0),
+            walked: AtomicUsize::new(0),
+            stopped: AtomicBool::new(false),
+            panic: Mutex::new(None),
+            crew: Mutex::new(None),
+            this: Weak::clone(this),
+            caller: Mutex::default(),
+            caller_wakes: Condvar::new(),
+            chunks: Mutex::default(),
+            options,
+        });
+        lock(&walker.queue).fresh.extend(roots.into_iter().rev());
+        if ordered {
+            // Emission begins to wait for the first root.
+            walker.emit();
+        } else if walker.live.load(Ordering::Relaxed) == 0 {
+            walker.finish();
+        }
+        let crew = Crew::new(
+            blockpool::usable_cores().min(threads),
+            threads,
+            Arc::clone(&walker) as Arc<dyn Work>,
+        );
+        *lock(&walker.crew) = Some(crew);
+        walker
+    }
+
+    pub(crate) fn visitor(&self) -> &V {
+        &self.visitor
+    }
+
+    pub(crate) fn is_ordered(&self) -> bool {
+        self.options.ordered
+    }
+
+    pub(crate) fn emitter(&self) -> &Mutex<Emitter<V>> {
+        &self.emitter
+    }
+
+    pub(crate) fn held(&self) -> &AtomicUsize {
+        &self.held
+    }
+
+    /// Bytes that have found their turn. Crossing the limit lets others go on.
+    pub(crate) fn unhold(&self, bytes: usize) {
+        let before = self.held.fetch_sub(bytes, Ordering::Relaxed);
+        if before >= MOST_HELD && before - bytes < MOST_HELD {
+            self.wake_someone();
+        }
+    }
+
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+
+    /// Ends the walk wherever it is.
+    pub(crate) fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
+        self.finish();
+    }
+
+    /// The walk is over.
+    pub(crate) fn finish(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
+        let was_finished = std::mem::replace(&mut lock(&self.caller).finished, true);
+        self.caller_wakes.notify_all();
+        if !was_finished {
+            self.visitor.finished();
+        }
+    }
+
+    /// The fields to ask an entry for.
+    pub(crate) fn mask_for(&self, entry: &EntryRef<'_>) -> StatxMask {
+        let mut mask = self.options.mask;
+        if entry.depth >= self.options.min_depth {
+            mask |= self.visitor.wants(entry);
+        }
+        if entry.file_type.is_none() {
+            mask |= StatxMask::TYPE;
+        }
+        mask
+    }
+
+    /// Adds directories that were found in this order, the first to be walked first.
+    pub(crate) fn queue(&self, nodes: &mut Vec<Arc<Node<V>>>) {
+        self.live.fetch_add(nodes.len(), Ordering::Relaxed);
+        lock(&self.queue).fresh.extend(nodes.drain(..).rev());
+    }
+
+    /// Emission waits for a directory that nobody has begun. The emitting worker will look for
+    /// work next, so nobody needs to be woken.
+    pub(crate) fn want(&self, node: &Arc<Node<V>>) {
+        lock(&self.queue).wanted = Some(Arc::clone(node));
+    }
+
+    /// A task can go on, and a worker is about to look for work.
+    pub(crate) fn resume(&self, task: Box<DirTask<V>>) {
+        if !self.is_stopped() {
+            lock(&self.queue).resumed.push(task);
+        }
+    }
+
+    /// A task can go on, and nobody may be there to see it.
+    pub(crate) fn resume_elsewhere(&self, task: Box<DirTask<V>>) {
+        self.resume(task);
+        self.wake_someone();
+    }
+
+    /// A member has added work.
+    pub(crate) fn tell(&self, member: &Member<'_>) {
+        if self.walked.load(Ordering::Relaxed) > ALONE && self.is_waiting() {
+            member.call_in();
+        }
+    }
+
+    /// Brings a thread to the work: the caller's if it is idle, else one of the crew.
+    fn wake_someone(&self) {
+        if std::mem::take(&mut lock(&self.caller).waits) {
+            self.caller_wakes.notify_all();
+        } else if let Some(crew) = self.crew() {
+            // Without any thread the caller finds the work when it looks next.
+            let _ = crew.call_in();
+        }
+    }
+
+    /// Starts without the caller's thread.
+    pub(crate) fn start(&self) -> Result<(), NoThread> {
+        self.crew().map_or(Ok(()), |crew| crew.call_in())
+    }
+
+    fn crew(&self) -> Option<Crew> {
+        lock(&self.crew).clone()
+    }
+
+    /// Lets the caller's thread take part until the walk is over.
+    pub(crate) fn run_to_the_end(&self) {
+        let Some(crew) = self.crew() else { return };
+        loop {
+            crew.join();
+            let mut caller = lock(&self.caller);
+            loop {
+                if caller.finished {
+                    drop(caller);
+                    return self.dismantle();
+                }
+                if self.is_waiting() && crew.has_room() {
+                    break;
+                }
+                caller.waits = true;
+                caller = self
+                    .caller_wakes
+                    .wait(caller)
+                    .unwrap_or_else(PoisonError::into_inner);
+                if !caller.waits && !caller.finished {
+                    break;
+                }
+            }
+            caller.waits = false;
+        }
+    }
+
+    /// Frees what an unfinished walk leaves, and throws a visitor's panic.
+    pub(crate) fn dismantle(&self) {
+        lock(&self.crew).take();
+        let queue = std::mem::replace(
+            &mut *lock(&self.queue),
+            Queue {
+                wanted: None,
+                resumed: Vec::new(),
+                fresh: Vec::new(),
+            },
+        );
+        drop(queue);
+        lock(&self.emitter).dismantle();
+        if let Some(panic) = lock(&self.panic).take() {
+            std::panic::resume_unwind(panic);
+        }
+    }
+
+    /// The next thing to do.
+    fn next(&self) -> Option<Box<DirTask<V>>> {
+        if self.is_stopped() {
+            return None;
+        }
+        let mut queue = lock(&self.queue);
+        if let Some(node) = queue.wanted.take()
+            && node.claim()
+        {
+            drop(queue);
+            return Some(self.begin(node));
+        }
+        if let Some(task) = queue.resumed.pop() {
+            return Some(task);
+        }
+        while self.may_begin() {
+            let node = queue.fresh.pop()?;
+            if node.claim() {
+                drop(queue);
+                return Some(self.begin(node));
+            }
+        }
+        None
+    }
+
+    fn may_begin(&self) -> bool {
+        !self.should_wait() && self.active.load(Ordering::Relaxed) < self.options.open
+    }
+
+    fn begin(&self, node: Arc<Node<V>>) -> Box<DirTask<V>> {
+        self.active.fetch_add(1, Ordering::Relaxed);
+        let chunk = lock(&self.chunks).pop().unwrap_or_default();
+        Box::new(DirTask::new(node, chunk))
+    }
+
+    /// Takes a task as far as it goes now.
+    fn advance(&self, mut task: Box<DirTask<V>>, member: &Member<'_>, scratch: &mut Scratch) {
+        let park = self
+            .access
+            .is_ring()
+            .then(|| self.this.upgrade())
+            .flatten()
+            .map(|this| Arc::new(Park::new(this)));
+        let waker = park.as_ref().map_or_else(
+            || Waker::noop().clone(),
+            |park| Waker::from(Arc::clone(park)),
+        );
+        let mut cx = Context::from_waker(&waker);
+        loop {
+            let step = task.step(
+                &mut Turn {
+                    walker: self,
+                    member,
+                    scratch: &mut *scratch,
+                },
+                &mut cx,
+            );
+            let back = match step {
+                Step::Done => return self.done(*task),
+                Step::Pending => park.as_ref().and_then(|park| park.leave(task)),
+                Step::Throttled => self.throttle(task),
+            };
+            match back {
+                Some(again) => task = again,
+                None => return,
+            }
+        }
+    }
+
+    fn done(&self, task: DirTask<V>) {
+        self.active.fetch_sub(1, Ordering::Relaxed);
+        self.walked.fetch_add(1, Ordering::Relaxed);
+        let mut chunk = task.into_chunk();
+        chunk.reset();
+        lock(&self.chunks).push(chunk);
+        if self.live.fetch_sub(1, Ordering::AcqRel) == 1 && !self.is_ordered() {
+            self.finish();
+        }
+    }
+}
+
+impl<V: OrderedVisitor> Work for Walker<V> {
+    fn run(&self, member: &Member<'_>) {
+        let mut scratch = Scratch::default();
+        while let Some(task) = self.next() {
+            let result = catch_unwind(AssertUnwindSafe(|| {
+                self.advance(task, member, &mut scratch);
+            }));
+            if let Err(panic) = result {
+                // The first is thrown; what others do meanwhile is of no interest any more.
+                lock(&self.panic).get_or_insert(panic);
+                self.stop();
+            }
+            if member.is_surplus() {
+                return;
+            }
+        }
+    }
+
+    fn is_waiting(&self) -> bool {
+        if self.is_stopped() {
+            return false;
+        }
+        let queue = lock(&self.queue);
+        queue.wanted.is_some()
+            || !queue.resumed.is_empty()
+            || (self.may_begin() && !queue.fresh.is_empty())
+    }
+}
