@@ -1,0 +1,26 @@
+//! What a find(1) needs of its process and of the C library.
+//!
+//! Rust's start-up changes what the process inherited (it ignores SIGPIPE and opens `/dev/null` on
+//! closed standard descriptors), and Rust's standard library knows no locale. This crate fills the
+//! gap with safe functions:
+//!
+//! - [`startup`]: how SIGPIPE and descriptors 0 to 2 were before the Rust runtime touched them, and
+//!   how to put it back;
+//! - [`stdio`]: unbuffered writes to the standard streams *as they were inherited*;
+//! - [`locale`]: `setlocale`, and characters as the C library sees them;
+//! - [`fnmatch`]: the C library's own pattern matcher;
+//! - [`errno_text`]: the C library's text for an error number, in the locale's language.
+//!
+//! It is for programs that own their process. Libraries must not use it: a locale and a signal's
+//! disposition belong to the whole process.
+
+#![deny(unsafe_code)]
+
+mod error_text;
+mod glob;
+pub mod locale;
+pub mod startup;
+pub mod stdio;
+
+pub use error_text::errno_text;
+pub use glob::{FnmatchFlags, fnmatch};
