@@ -1,0 +1,165 @@
+//! One file as an expression sees it.
+
+use std::io;
+
+use fscall::{FileType, Statx};
+
+use crate::message::Messages;
+use crate::output::Output;
+
+/// A file under evaluation: what is known of it, and what evaluating it leads to.
+pub(crate) struct File<'a> {
+    pub(crate) name: &'a [u8],
+    /// What stands before the name in the path; empty for a starting point.
+    pub(crate) directory: &'a [u8],
+    /// From the directory entry, or from `statx`.
+    pub(crate) kind: Option<FileType>,
+    pub(crate) status: Status<'a>,
+    /// Where lines and messages go.
+    pub(crate) out: &'a mut Output,
+    pub(crate) messages: &'a Messages,
+    /// Set by `-prune`.
+    pub(crate) prune: bool,
+    /// Set by `-quit`.
+    pub(crate) quit: bool,
+}
+
+/// What `statx` has said.
+pub(crate) enum Status<'a> {
+    /// Nothing yet; this asks now.
+    Unasked(&'a dyn Fn() -> io::Result<Statx>),
+    Known(&'a Statx),
+    Asked(Box<Statx>),
+    /// It failed with this error number.
+    Failed {
+        errno: i32,
+        /// The message is out. One file gets one.
+        reported: bool,
+    },
+}
+
+impl<'a> File<'a> {
+    /// A file of which only the directory entry is known.
+    pub(crate) fn new(
+        name: &'a [u8],
+        directory: &'a [u8],
+        out: &'a mut Output,
+        messages: &'a Messages,
+    ) -> Self {
+        Self {
+            name,
+            directory,
+            kind: None,
+            status: Status::Failed {
+                errno: 0,
+                reported: true,
+            },
+            out,
+            messages,
+            prune: false,
+            quit: false,
+        }
+    }
+
+    /// What `-name` compares: the last component, without slashes behind it; `/` if there is
+    /// nothing else.
+    pub(crate) fn base_name(&self) -> &'a [u8] {
+        if self.directory.is_empty() {
+            base_name(self.name)
+        } else {
+            self.name
+        }
+    }
+
+    /// Appends the path to standard output.
+    pub(crate) fn write_path(&mut self) {
+        let text = self.out.text();
+        text.extend_from_slice(self.directory);
+        text.extend_from_slice(self.name);
+    }
+
+    /// What `statx` says. If it fails, that is reported (once per file) and the test that asks is
+    /// false.
+    pub(crate) fn stat(&mut self) -> Option<&Statx> {
+        if let Status::Unasked(ask) = self.status {
+            self.status = match ask() {
+                Ok(answer) => Status::Asked(Box::new(answer)),
+                Err(error) => Status::Failed {
+                    errno: error.raw_os_error().unwrap_or(0),
+                    reported: false,
+                },
+            };
+        }
+        if let Status::Failed {
+            errno,
+            reported: reported @ false,
+        } = &mut self.status
+        {
+            *reported = true;
+            let errno = *errno;
+            self.report(errno);
+        }
+        match &self.status {
+            Status::Known(answer) => Some(answer),
+            Status::Asked(answer) => Some(answer),
+            Status::Unasked(_) | Status::Failed { .. } => None,
+        }
+    }
+
+    /// The type. If it takes a `statx` that fails, as [`stat`](Self::stat).
+    pub(crate) fn file_type(&mut self) -> Option<FileType> {
+        if self.kind.is_none() {
+            self.kind = self.stat().and_then(Statx::file_type);
+        }
+        self.kind
+    }
+
+    /// Appends the message that the file failed with `errno`.
+    pub(crate) fn report(&mut self, errno: i32) {
+        let message = self
+            .messages
+            .file(&[self.directory, self.name].concat(), errno);
+        self.out.message(&message);
+    }
+}
+
+fn base_name(path: &[u8]) -> &[u8] {
+    let Some(last) = path.iter().rposition(|&byte| byte != b'/') else {
+        return if path.is_empty() { path } else { b"/" };
+    };
+    let path = &path[..=last];
+    memchr::memrchr(b'/', path).map_or(path, |slash| &path[slash + 1..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base_names_of_starting_points() {
+        for (path, name) in [
+            ("a", "a"),
+            ("a/", "a"),
+            ("b/a//", "a"),
+            ("/", "/"),
+            ("//", "/"),
+            ("./", "."),
+            ("..", ".."),
+            ("", ""),
+        ] {
+            assert_eq!(base_name(path.as_bytes()), name.as_bytes(), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_failed_stat_is_reported_once() {
+        let messages = Messages::new(b"find");
+        let mut out = Output::default();
+        let ask = || Err(io::Error::from_raw_os_error(13));
+        let mut file = File::new(b"f", b"d/", &mut out, &messages);
+        file.status = Status::Unasked(&ask);
+        assert!(file.stat().is_none() && file.file_type().is_none() && file.stat().is_none());
+        assert_eq!(out.pieces().count(), 1);
+        assert_eq!(*out.text(), b"find: 'd/f': Permission denied\n");
+    }
+}

@@ -1,0 +1,135 @@
+//! Options: what stands before the starting points, and what holds for the whole search.
+
+use std::io::IsTerminal;
+use std::num::NonZeroUsize;
+
+use crate::failure::Failure;
+use crate::order::Level;
+use crate::primary::parse_jobs;
+
+/// What holds for the whole search.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Options {
+    /// Files above this depth are passed through unseen. The starting point's is 0.
+    pub(crate) min_depth: usize,
+    /// Nothing below this depth is looked at.
+    pub(crate) max_depth: Option<usize>,
+    /// How much may be in flight; the walker's own choice if `None`.
+    pub(crate) jobs: Option<NonZeroUsize>,
+    /// Dubious usage is pointed out. Changes while arguments are read.
+    pub(crate) warnings: bool,
+    /// How eagerly the expression is reordered.
+    pub(crate) level: Level,
+}
+
+/// What of the process's surroundings bears on the language.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Environment {
+    /// `POSIXLY_CORRECT` is set: no warnings.
+    pub(crate) posixly_correct: bool,
+    /// Standard input is a terminal: warnings are on unless switched off.
+    pub(crate) interactive: bool,
+    /// `FIND_BLOCK_SIZE`, which find refuses, is set.
+    pub(crate) block_size: bool,
+}
+
+impl Environment {
+    /// This process's.
+    pub(crate) fn of_process() -> Self {
+        Self {
+            posixly_correct: std::env::var_os("POSIXLY_CORRECT").is_some(),
+            interactive: std::io::stdin().is_terminal(),
+            block_size: std::env::var_os("FIND_BLOCK_SIZE").is_some(),
+        }
+    }
+}
+
+/// Reads the options before the starting points and gives the number of arguments they take.
+pub(crate) fn leading(arguments: &[Vec<u8>], options: &mut Options) -> Result<usize, Failure> {
+    let mut next = 0;
+    while let Some(argument) = arguments.get(next) {
+        match argument.as_slice() {
+            b"--" => return Ok(next + 1),
+            b"-P" => {}
+            b"-H" | b"-L" | b"-D" => {
+                return Err(Failure::of(&[
+                    b"option `",
+                    argument,
+                    b"' is not supported yet",
+                ]));
+            }
+            b"-j" => {
+                next += 1;
+                let number = arguments
+                    .get(next)
+                    .ok_or_else(|| Failure::new(&b"missing argument to `-j'"[..]))?;
+                options.jobs = Some(parse_jobs(number)?);
+            }
+            [b'-', b'j', number @ ..] => options.jobs = Some(parse_jobs(number)?),
+            [b'-', b'O', level @ ..] => options.level = parse_level(level)?,
+            _ => break,
+        }
+        next += 1;
+    }
+    Ok(next)
+}
+
+/// The number behind `-O`.
+fn parse_level(text: &[u8]) -> Result<Level, Failure> {
+    let Some(first) = text.first() else {
+        return Err(Failure::new(
+            &b"The -O option must be immediately followed by a decimal integer"[..],
+        ));
+    };
+    if !first.is_ascii_digit() {
+        return Err(Failure::new(
+            &b"Please specify a decimal number immediately after -O"[..],
+        ));
+    }
+    let invalid = [b"Invalid optimisation level ", text].concat();
+    if !text.iter().all(u8::is_ascii_digit) {
+        return Err(Failure::new(invalid));
+    }
+    let number: u64 = str::from_utf8(text)
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .ok_or_else(|| Failure::errno(&invalid, ERANGE))?;
+    u16::try_from(number).map(Level).map_err(|_| {
+        Failure::new(format!(
+            "Optimisation level {number} is too high.  If you want to find files very quickly, \
+             consider using GNU locate."
+        ))
+    })
+}
+
+/// "Numerical result out of range".
+const ERANGE: i32 = 34;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn count(arguments: &[&str]) -> Option<usize> {
+        let arguments: Vec<_> = arguments.iter().map(|it| it.as_bytes().to_vec()).collect();
+        leading(&arguments, &mut Options::default()).ok()
+    }
+
+    #[test]
+    fn they_end_at_the_first_other_word() {
+        assert_eq!(count(&["-P", "-P", "dir", "-P"]), Some(2));
+        assert_eq!(count(&["--", "-P"]), Some(1));
+        assert_eq!(count(&["-j", "3", "-O2", "-j4"]), Some(4));
+        assert_eq!(count(&["-print"]), Some(0));
+        for bad in [
+            &["-j"][..],
+            &["-j0"],
+            &["-L"],
+            &["-O"],
+            &["-Ox"],
+            &["-O1x"],
+            &["-O70000"],
+        ] {
+            assert_eq!(count(bad), None, "{bad:?}");
+        }
+    }
+}

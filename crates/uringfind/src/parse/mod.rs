@@ -1,0 +1,323 @@
+//! From arguments to a plan.
+
+mod comparison;
+mod tree;
+
+pub(crate) use comparison::Comparison;
+pub(crate) use tree::Symbol;
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use crate::expr::{Expr, Operator};
+use crate::failure::Failure;
+use crate::options::{self, Environment, Options};
+use crate::order;
+use crate::primary::{self, Effect, Kind, Parsed, Refusal, default_print, option_predicate};
+use tree::{Content, Token};
+
+/// What a command line asks for.
+#[derive(Debug)]
+pub(crate) enum Request {
+    Find(Box<Plan>),
+    Help,
+    Version,
+}
+
+/// A search.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    /// Starting points, in order.
+    pub(crate) roots: Vec<Vec<u8>>,
+    pub(crate) options: Options,
+    /// Arranged for evaluation, with the default action in it.
+    pub(crate) expression: Expr,
+}
+
+/// What reading a command line gave.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    /// To be written first, without the program's name.
+    pub(crate) warnings: Vec<Vec<u8>>,
+    pub(crate) request: Result<Request, Failure>,
+}
+
+/// Reads the arguments, without the program's name.
+pub(crate) fn parse(arguments: &[Vec<u8>], environment: Environment) -> Outcome {
+    let mut parser = Parser {
+        arguments,
+        environment,
+        options: Options {
+            warnings: environment.interactive && !environment.posixly_correct,
+            ..Options::default()
+        },
+        points: 0..0,
+        next: 0,
+        tokens: Vec::new(),
+        first_other: None,
+        warnings: Vec::new(),
+    };
+    let request = parser.command_line();
+    Outcome {
+        warnings: parser.warnings,
+        request,
+    }
+}
+
+/// Reads arguments from left to right.
+#[derive(Debug)]
+pub(crate) struct Parser<'a> {
+    arguments: &'a [Vec<u8>],
+    pub(crate) environment: Environment,
+    pub(crate) options: Options,
+    /// Which arguments are starting points.
+    points: std::ops::Range<usize>,
+    /// The next argument.
+    next: usize,
+    tokens: Vec<Token<'a>>,
+    /// The first word that is neither a global nor a positional option.
+    first_other: Option<&'a [u8]>,
+    warnings: Vec<Vec<u8>>,
+}
+
+impl<'a> Parser<'a> {
+    /// The argument behind the present word.
+    pub(crate) fn argument(&mut self) -> Result<&'a [u8], Refusal> {
+        let argument = self
+            .arguments
+            .get(self.next)
+            .ok_or(Refusal::MissingArgument)?;
+        self.next += 1;
+        Ok(argument)
+    }
+
+    /// Whether dubious usage is to be pointed out here.
+    pub(crate) fn warns(&self) -> bool {
+        self.options.warnings && !self.environment.posixly_correct
+    }
+
+    /// Adds a warning made of parts.
+    pub(crate) fn warn(&mut self, parts: &[&[u8]]) {
+        self.warnings.push(parts.concat());
+    }
+
+    /// The starting points, `.` if there are none.
+    pub(crate) fn starting_points(&self) -> Vec<&'a [u8]> {
+        match &self.arguments[self.points.clone()] {
+            [] => vec![b"."],
+            points => points.iter().map(Vec::as_slice).collect(),
+        }
+    }
+
+    fn command_line(&mut self) -> Result<Request, Failure> {
+        if self.environment.block_size {
+            return Err(Failure::new(
+                &b"The environment variable FIND_BLOCK_SIZE is not supported, the only thing that affects the \
+                   block size is the POSIXLY_CORRECT environment variable"[..],
+            ));
+        }
+        let first = options::leading(self.arguments, &mut self.options)?;
+        let points = self.arguments[first..]
+            .iter()
+            .take_while(|it| !looks_like_expression(it, true))
+            .count();
+        self.points = first..first + points;
+        self.next = self.points.end;
+        while let Some(typed) = self.arguments.get(self.next) {
+            self.next += 1;
+            if let Some(request) = self.word(typed)? {
+                return Ok(request);
+            }
+        }
+        let expression = self.expression()?;
+        let roots = self
+            .starting_points()
+            .into_iter()
+            .map(<[u8]>::to_vec)
+            .collect();
+        Ok(Request::Find(Box::new(Plan {
+            roots,
+            options: self.options.clone(),
+            expression,
+        })))
+    }
+
+    /// Reads one word with its arguments. A request ends it all.
+    fn word(&mut self, typed: &'a [u8]) -> Result<Option<Request>, Failure> {
+        if !looks_like_expression(typed, false) {
+            return Err(self.misplaced_path(typed));
+        }
+        let Some(entry) = primary::find(typed) else {
+            return Err(Failure::of(&[b"unknown predicate `", typed, b"'"]));
+        };
+        self.note_position(entry.kind, typed);
+        let parsed = (entry.parse)(self, typed).map_err(|refusal| match refusal {
+            Refusal::MissingArgument => Failure::of(&[b"missing argument to `", typed, b"'"]),
+            Refusal::Invalid => Failure::of(&[b"invalid predicate `", typed, b"'"]),
+            Refusal::Because(failure) => failure,
+        })?;
+        let content = match parsed {
+            Parsed::Predicate(predicate) => Content::Operand(Expr::Primary(predicate)),
+            Parsed::Option => Content::Operand(Expr::Primary(option_predicate())),
+            Parsed::Symbol(symbol) => Content::Symbol(symbol),
+            Parsed::Help => return Ok(Some(Request::Help)),
+            Parsed::Version => return Ok(Some(Request::Version)),
+        };
+        self.push(Token {
+            name: typed,
+            content,
+            added: false,
+        });
+        Ok(None)
+    }
+
+    /// Warns of a global option behind a test.
+    fn note_position(&mut self, kind: Kind, typed: &'a [u8]) {
+        match kind {
+            Kind::PositionalOption => {}
+            Kind::Other => {
+                self.first_other.get_or_insert(typed);
+            }
+            Kind::GlobalOption => {
+                if let Some(first) = self.first_other.filter(|_| self.warns()) {
+                    self.warn(&[
+                        b"warning: you have specified the global option ",
+                        typed,
+                        b" after the argument ",
+                        first,
+                        b", but global options are not positional, i.e., ",
+                        typed,
+                        b" affects tests specified before it as well as those specified after it.  \
+                          Please specify global options before other arguments.",
+                    ]);
+                }
+            }
+        }
+    }
+
+    fn misplaced_path(&self, typed: &[u8]) -> Failure {
+        let failure = Failure::of(&[b"paths must precede expression: `", typed, b"'"]);
+        match self.tokens.last() {
+            // An unquoted pattern that the shell has replaced by names of files.
+            Some(last) if exists(typed) => failure.and(&[
+                b"possible unquoted pattern after predicate `",
+                last.name,
+                b"'?",
+            ]),
+            _ => failure,
+        }
+    }
+
+    /// Appends a token, with the `-a` that may be left out.
+    fn push(&mut self, token: Token<'a>) {
+        let joins = match &token.content {
+            Content::Operand(_) => true,
+            Content::Symbol(symbol) => matches!(symbol, Symbol::Not | Symbol::Open),
+        };
+        if joins && self.tokens.last().is_some_and(Token::ends_operand) {
+            let content = Content::Symbol(Symbol::Binary(Operator::And));
+            self.tokens.push(Token {
+                name: b"-a",
+                content,
+                added: true,
+            });
+        }
+        self.tokens.push(token);
+    }
+
+    /// The expression, with the default action, arranged for evaluation.
+    fn expression(&mut self) -> Result<Expr, Failure> {
+        let prints = |token: &Token<'_>| match &token.content {
+            Content::Operand(expr) => expr.any(&mut |predicate| predicate.effect == Effect::Prints),
+            Content::Symbol(_) => false,
+        };
+        let print = Content::Operand(Expr::Primary(default_print()));
+        let print = Token {
+            name: b"-print",
+            content: print,
+            added: true,
+        };
+        if self.tokens.is_empty() {
+            self.tokens.push(print);
+        } else if !self.tokens.iter().any(prints) {
+            let open = Token {
+                name: b"(",
+                content: Content::Symbol(Symbol::Open),
+                added: true,
+            };
+            self.tokens.insert(0, open);
+            self.tokens.push(Token {
+                name: b")",
+                content: Content::Symbol(Symbol::Close),
+                added: true,
+            });
+            self.push(print);
+        }
+        let mut expression = tree::build(std::mem::take(&mut self.tokens))?;
+        order::arrange(&mut expression, self.options.level);
+        Ok(expression)
+    }
+}
+
+/// Whether an argument belongs to the expression. Before the first that does (`leading`), a lone
+/// `)` or `,` does not.
+fn looks_like_expression(argument: &[u8], leading: bool) -> bool {
+    match argument {
+        b"-" => false,
+        [b'-', ..] | b"!" | b"(" => true,
+        b")" | b"," => !leading,
+        _ => false,
+    }
+}
+
+fn exists(path: &[u8]) -> bool {
+    Path::new(OsStr::from_bytes(path)).exists()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(arguments: &str) -> Outcome {
+        let arguments: Vec<_> = arguments
+            .split_whitespace()
+            .map(|it| it.as_bytes().to_vec())
+            .collect();
+        parse(&arguments, Environment::default())
+    }
+
+    #[test]
+    fn starting_points_and_options() {
+        let Ok(Request::Find(plan)) = run("a b/ ) -maxdepth 3 -mindepth 1 -j2").request else {
+            panic!("no plan");
+        };
+        assert_eq!(plan.roots, [&b"a"[..], b"b/", b")"]);
+        assert_eq!(
+            (plan.options.min_depth, plan.options.max_depth),
+            (1, Some(3))
+        );
+        assert_eq!(plan.options.jobs.map(std::num::NonZero::get), Some(2));
+    }
+
+    #[test]
+    fn warnings_follow_their_switch() {
+        assert!(run("-name a/b -true -maxdepth 1").warnings.is_empty());
+        assert_eq!(run("-warn -name a/b -true -maxdepth 1").warnings.len(), 2);
+        assert_eq!(
+            run("-warn -name a/b -nowarn -true -maxdepth 1")
+                .warnings
+                .len(),
+            1
+        );
+    }
+
+    #[test]
+    fn nothing_behind_help_is_read() {
+        assert!(matches!(
+            run("-true --help -nonsense").request,
+            Ok(Request::Help)
+        ));
+        assert!(run("-nonsense --help").request.is_err());
+    }
+}

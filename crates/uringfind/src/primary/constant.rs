@@ -1,0 +1,36 @@
+//! `-true` and `-false`.
+
+use super::{Entry, Kind, Needs, Parsed, Predicate, Primary};
+use crate::file::File;
+
+pub(super) const ENTRIES: &[Entry] = &[
+    Entry {
+        name: "true",
+        kind: Kind::Other,
+        parse: |_, _| Ok(Parsed::Predicate(constant(true))),
+    },
+    Entry {
+        name: "false",
+        kind: Kind::Other,
+        parse: |_, _| Ok(Parsed::Predicate(constant(false))),
+    },
+];
+
+/// Always the same.
+#[derive(Debug)]
+struct Constant(bool);
+
+impl Primary for Constant {
+    fn evaluate(&self, _file: &mut File<'_>) -> bool {
+        self.0
+    }
+}
+
+fn constant(value: bool) -> Predicate {
+    Predicate::test(Constant(value), Needs::Nothing, f32::from(u8::from(value)))
+}
+
+/// What an option is within an expression: true.
+pub(crate) fn option_predicate() -> Predicate {
+    constant(true)
+}

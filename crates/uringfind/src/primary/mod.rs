@@ -1,0 +1,221 @@
+//! The primaries: one file each, and the one table that the parser works by.
+
+mod constant;
+mod depth;
+mod information;
+mod jobs;
+mod name;
+mod newer;
+mod not_yet;
+mod operators;
+mod path;
+mod print;
+mod prune;
+mod quit;
+mod size;
+mod r#type;
+mod warn;
+
+use std::fmt::Debug;
+
+use fscall::StatxMask;
+
+use crate::estimate::Chance;
+use crate::failure::Failure;
+use crate::file::File;
+use crate::parse::{Parser, Symbol};
+
+pub(crate) use constant::option_predicate;
+pub(crate) use jobs::parse_jobs;
+pub(crate) use print::default_print;
+
+/// What a primary does with a file.
+pub(crate) trait Primary: Debug + Send + Sync {
+    /// Its value for `file`. May be called from many threads at once. Without an [`Effect`] it
+    /// changes nothing but may report that the file cannot be stat'ed.
+    fn evaluate(&self, file: &mut File<'_>) -> bool;
+}
+
+/// A primary in an expression.
+#[derive(Debug)]
+pub(crate) struct Predicate {
+    pub(crate) primary: Box<dyn Primary>,
+    pub(crate) needs: Needs,
+    pub(crate) effect: Effect,
+    /// How often it is expected to be true.
+    pub(crate) chance: Chance,
+    /// It costs at least this, whatever it needs.
+    pub(crate) least_cost: Cost,
+    /// It is a plain test of the name or path, moved to the front even with `-O0`.
+    pub(crate) by_name: bool,
+}
+
+impl Predicate {
+    /// A test that needs `needs` and is true with this chance.
+    pub(crate) fn test(primary: impl Primary + 'static, needs: Needs, chance: Chance) -> Self {
+        Self {
+            primary: Box::new(primary),
+            needs,
+            effect: Effect::None,
+            chance,
+            least_cost: Cost::Nothing,
+            by_name: false,
+        }
+    }
+
+    /// An action.
+    pub(crate) fn action(primary: impl Primary + 'static, needs: Needs, effect: Effect) -> Self {
+        Self {
+            effect,
+            ..Self::test(primary, needs, 1.0)
+        }
+    }
+}
+
+/// What must be known of a file beyond its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Needs {
+    Nothing,
+    /// The type, which the directory entry mostly tells.
+    Type,
+    /// These fields of `statx`.
+    Stat(StatxMask),
+}
+
+/// What evaluating a primary does besides having a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    None,
+    /// It prints: there is no default `-print`.
+    Prints,
+    /// It keeps the walk out of a directory.
+    Prunes,
+    /// It ends everything.
+    Quits,
+}
+
+/// How dear an evaluation is, as GNU find orders it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Cost {
+    Nothing,
+    Type,
+    Stat,
+}
+
+/// A word of the language.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    /// The name without its dash, which is also taken away from `-!` and the like.
+    pub(crate) name: &'static str,
+    pub(crate) kind: Kind,
+    pub(crate) parse: Parse,
+}
+
+/// How the words behind an [`Entry`]'s own are read. The name as it was typed comes along.
+pub(crate) type Parse = fn(&mut Parser<'_>, &[u8]) -> Result<Parsed, Refusal>;
+
+/// Where a word may stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Acts on the whole search: belongs in front of all tests.
+    GlobalOption,
+    /// Acts on what stands behind it.
+    PositionalOption,
+    /// Anything else.
+    Other,
+}
+
+/// What a word turned out to be.
+#[derive(Debug)]
+pub(crate) enum Parsed {
+    /// A test or an action.
+    Predicate(Predicate),
+    /// An option, already noted; in an expression it is always true.
+    Option,
+    /// An operator or a parenthesis.
+    Symbol(Symbol),
+    /// `-help`: nothing behind it is read.
+    Help,
+    /// `-version`: nothing behind it is read.
+    Version,
+}
+
+/// Why a word cannot be read.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// There is no argument behind it.
+    MissingArgument,
+    /// It looks like a known word but is none.
+    Invalid,
+    /// For a reason of its own.
+    Because(Failure),
+}
+
+impl From<Failure> for Refusal {
+    fn from(failure: Failure) -> Self {
+        Self::Because(failure)
+    }
+}
+
+/// All words.
+const TABLE: &[&[Entry]] = &[
+    operators::ENTRIES,
+    constant::ENTRIES,
+    depth::ENTRIES,
+    information::ENTRIES,
+    jobs::ENTRIES,
+    name::ENTRIES,
+    newer::ENTRIES,
+    path::ENTRIES,
+    print::ENTRIES,
+    prune::ENTRIES,
+    quit::ENTRIES,
+    size::ENTRIES,
+    r#type::ENTRIES,
+    warn::ENTRIES,
+    not_yet::ENTRIES,
+];
+
+/// Finds the word that was typed as `typed`.
+pub(crate) fn find(typed: &[u8]) -> Option<&'static Entry> {
+    if typed.starts_with(b"-newer") && typed.len() == 8 {
+        return Some(&newer::XY);
+    }
+    let name = typed.strip_prefix(b"-").unwrap_or(typed);
+    let known = TABLE
+        .iter()
+        .copied()
+        .flatten()
+        .find(|entry| entry.name.as_bytes() == name);
+    known.or_else(|| jobs::is_attached(name).then_some(&jobs::ATTACHED))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_word_is_there_twice() {
+        let mut names: Vec<_> = TABLE
+            .iter()
+            .copied()
+            .flatten()
+            .map(|entry| entry.name)
+            .collect();
+        let all = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), all);
+    }
+
+    #[test]
+    fn dashes() {
+        assert_eq!(find(b"-name").map(|entry| entry.name), Some("name"));
+        assert_eq!(find(b"-!").map(|entry| entry.name), Some("!"));
+        assert_eq!(find(b"--help").map(|entry| entry.name), Some("-help"));
+        assert!(find(b"--name").is_none());
+        assert!(find(b"-j4").is_some());
+        assert!(find(b"-jx").is_some());
+        assert!(find(b"-").is_none());
+    }
+}

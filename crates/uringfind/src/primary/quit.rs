@@ -1,0 +1,27 @@
+//! `-quit`.
+
+use super::{Effect, Entry, Kind, Needs, Parsed, Predicate, Primary};
+use crate::file::File;
+
+pub(super) const ENTRIES: &[Entry] = &[Entry {
+    name: "quit",
+    kind: Kind::Other,
+    parse: |_, _| {
+        Ok(Parsed::Predicate(Predicate::action(
+            Quit,
+            Needs::Nothing,
+            Effect::Quits,
+        )))
+    },
+}];
+
+/// Ends the search, with the exit status so far.
+#[derive(Debug)]
+struct Quit;
+
+impl Primary for Quit {
+    fn evaluate(&self, file: &mut File<'_>) -> bool {
+        file.quit = true;
+        true
+    }
+}

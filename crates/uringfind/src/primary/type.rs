@@ -1,0 +1,138 @@
+//! `-type`.
+
+use fscall::FileType;
+
+use super::{Entry, Kind, Needs, Parsed, Predicate, Primary, Refusal};
+use crate::estimate;
+use crate::failure::Failure;
+use crate::file::File;
+use crate::parse::Parser;
+
+pub(super) const ENTRIES: &[Entry] = &[Entry {
+    name: "type",
+    kind: Kind::Other,
+    parse,
+}];
+
+fn parse(parser: &mut Parser<'_>, _typed: &[u8]) -> Result<Parsed, Refusal> {
+    let types = Types::parse(parser.argument()?)?;
+    let chance = types.letters().map(estimate::of_type).sum();
+    Ok(Parsed::Predicate(Predicate::test(
+        Type(types),
+        Needs::Type,
+        chance,
+    )))
+}
+
+/// The letters of all types, each in the place of its bit in [`Types`].
+const LETTERS: &[u8; 7] = b"bcdflps";
+
+/// The place of a type in [`LETTERS`].
+fn place(file_type: FileType) -> usize {
+    if file_type.is_file() {
+        3
+    } else if file_type.is_dir() {
+        2
+    } else if file_type.is_symlink() {
+        4
+    } else if file_type.is_block_device() {
+        0
+    } else if file_type.is_char_device() {
+        1
+    } else if file_type.is_fifo() {
+        5
+    } else {
+        6
+    }
+}
+
+/// A set of types.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Types(u8);
+
+impl Types {
+    /// Reads letters with commas between.
+    fn parse(list: &[u8]) -> Result<Self, Failure> {
+        let mut types = Self::default();
+        if list.is_empty() {
+            return Err(Failure::new(
+                &b"Arguments to -type should contain at least one letter"[..],
+            ));
+        }
+        let mut rest = list;
+        while let Some((&letter, tail)) = rest.split_first() {
+            let Some(place) = LETTERS.iter().position(|&known| known == letter) else {
+                return Err(match letter {
+                    b'D' => Failure::new(
+                        &b"-type D is not supported because Solaris doors are not supported on the platform \
+                           find was compiled on."[..],
+                    ),
+                    _ => Failure::of(&[b"Unknown argument to -type: ", &[letter]]),
+                });
+            };
+            if types.0 & 1 << place != 0 {
+                let parts: [&[u8]; 3] = [
+                    b"Duplicate file type '",
+                    &[letter],
+                    b"' in the argument list to -type.",
+                ];
+                return Err(Failure::of(&parts));
+            }
+            types.0 |= 1 << place;
+            rest = match tail {
+                [] => tail,
+                [b','] => {
+                    return Err(Failure::new(
+                        &b"Last file type in list argument to -type is missing, i.e., list is ending on: ','"[..],
+                    ));
+                }
+                [b',', more @ ..] => more,
+                _ => {
+                    return Err(Failure::new(
+                        &b"Must separate multiple arguments to -type using: ','"[..],
+                    ));
+                }
+            };
+        }
+        Ok(types)
+    }
+
+    fn letters(self) -> impl Iterator<Item = u8> {
+        (0..)
+            .zip(LETTERS)
+            .filter(move |(place, _)| self.0 & 1 << place != 0)
+            .map(|(_, &letter)| letter)
+    }
+
+    fn contains(self, file_type: FileType) -> bool {
+        self.0 & 1 << place(file_type) != 0
+    }
+}
+
+/// Of one of these types.
+#[derive(Debug)]
+struct Type(Types);
+
+impl Primary for Type {
+    fn evaluate(&self, file: &mut File<'_>) -> bool {
+        file.file_type()
+            .is_some_and(|file_type| self.0.contains(file_type))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists() {
+        let regular = FileType::from_mode(0o100_644).unwrap();
+        let socket = FileType::from_mode(0o140_644).unwrap();
+        let types = Types::parse(b"d,f").unwrap();
+        assert!(types.contains(regular) && !types.contains(socket));
+        assert!(Types::parse(b"s").unwrap().contains(socket));
+        for bad in [&b""[..], b",", b"f,", b"ff", b"f,f", b"x", b"D", b"f,,d"] {
+            assert!(Types::parse(bad).is_err(), "{bad:?}");
+        }
+    }
+}

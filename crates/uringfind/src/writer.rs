@@ -1,0 +1,255 @@
+//! The one place that writes to standard output and standard error.
+
+use std::io;
+
+use hostproc::stdio::{Stream, write_all};
+
+use crate::message::Messages;
+use crate::output::{Output, Piece};
+
+/// Bytes collected before they are written.
+const BLOCK: usize = 64 * 1024;
+
+/// Where a [`Writer`] writes.
+pub(crate) trait Sink {
+    /// Writes all bytes or fails.
+    fn write_all(&mut self, stream: Stream, bytes: &[u8]) -> io::Result<()>;
+
+    /// Whether standard output was closed from the start, so that closing it at the end fails as
+    /// well.
+    fn output_was_closed(&self) -> bool;
+}
+
+/// Descriptors 1 and 2 as they were inherited.
+#[derive(Debug)]
+pub(crate) struct Descriptors;
+
+impl Sink for Descriptors {
+    fn write_all(&mut self, stream: Stream, bytes: &[u8]) -> io::Result<()> {
+        write_all(stream, bytes)
+    }
+
+    fn output_was_closed(&self) -> bool {
+        hostproc::startup::was_closed(1)
+    }
+}
+
+/// Collects standard output in blocks and keeps it in step with standard error: what came before a
+/// message is written before it.
+///
+/// An error on standard output does not end the search, as in GNU find: what is lost is reported at
+/// the end.
+#[derive(Debug)]
+pub(crate) struct Writer<S = Descriptors> {
+    sink: S,
+    messages: Messages,
+    buffer: Vec<u8>,
+    /// Some of standard output was lost.
+    output_failed: bool,
+    status: u8,
+}
+
+impl<S: Sink> Writer<S> {
+    pub(crate) fn new(sink: S, messages: Messages) -> Self {
+        Self {
+            sink,
+            messages,
+            buffer: Vec::with_capacity(BLOCK),
+            output_failed: false,
+            status: 0,
+        }
+    }
+
+    /// Appends to standard output.
+    pub(crate) fn output(&mut self, mut bytes: &[u8]) {
+        while self.buffer.len() + bytes.len() >= BLOCK {
+            let (now, later) = bytes.split_at(BLOCK - self.buffer.len());
+            self.buffer.extend_from_slice(now);
+            let _ = self.flush();
+            bytes = later;
+        }
+        self.buffer.extend_from_slice(bytes);
+    }
+
+    /// Writes a message to standard error, after all output so far.
+    pub(crate) fn message(&mut self, message: &[u8]) {
+        let _ = self.flush();
+        if self.sink.write_all(Stream::Error, message).is_err() {
+            // There is no place left to tell it but the exit status.
+            self.status = 1;
+        }
+    }
+
+    /// Writes what the evaluation of some files gave. A message in it makes the exit status 1.
+    pub(crate) fn segment(&mut self, segment: &Output) {
+        for piece in segment.pieces() {
+            match piece {
+                Piece::Text(text) => self.output(text),
+                Piece::Message(message) => {
+                    self.fail();
+                    self.message(message);
+                }
+            }
+        }
+    }
+
+    /// Makes the exit status 1.
+    pub(crate) fn fail(&mut self) {
+        self.status = 1;
+    }
+
+    /// Hands what is collected to the kernel. What cannot be written is lost, and remembered as
+    /// lost.
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
+        if self.buffer.is_empty() {
+            return Ok(());
+        }
+        let result = self.sink.write_all(Stream::Output, &self.buffer);
+        self.buffer.clear();
+        self.output_failed |= result.is_err();
+        result
+    }
+
+    /// Writes out the results of a search, naming standard output if that fails, and ends as
+    /// [`finish`](Self::finish).
+    pub(crate) fn finish_search(mut self) -> u8 {
+        if let Err(error) = self.flush() {
+            let message = self
+                .messages
+                .file(b"standard output", error.raw_os_error().unwrap_or(0));
+            self.message(&message);
+            self.fail();
+        }
+        self.finish()
+    }
+
+    /// Writes out what is left, reports lost output, and gives the exit status.
+    pub(crate) fn finish(mut self) -> u8 {
+        let result = self.flush();
+        if self.output_failed {
+            let errno = match result {
+                Err(error) => error.raw_os_error(),
+                Ok(()) if self.sink.output_was_closed() => Some(EBADF),
+                Ok(()) => None,
+            };
+            let message = match errno {
+                Some(errno) => self.messages.errno(b"write error", errno),
+                None => self.messages.plain(b"write error"),
+            };
+            self.message(&message);
+            self.fail();
+        }
+        self.status
+    }
+}
+
+/// "Bad file descriptor".
+const EBADF: i32 = 9;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Remembers writes; standard output fails after `room` bytes.
+    #[derive(Default)]
+    struct Memory<'a> {
+        log: Option<&'a mut Vec<(Stream, Vec<u8>)>>,
+        full: bool,
+    }
+
+    impl Sink for Memory<'_> {
+        fn write_all(&mut self, stream: Stream, bytes: &[u8]) -> io::Result<()> {
+            if self.full && stream == Stream::Output {
+                return Err(io::Error::from_raw_os_error(28));
+            }
+            if let Some(log) = &mut self.log {
+                log.push((stream, bytes.to_vec()));
+            }
+            Ok(())
+        }
+
+        fn output_was_closed(&self) -> bool {
+            false
+        }
+    }
+
+    fn texts(log: &[(Stream, Vec<u8>)], stream: Stream) -> Vec<u8> {
+        log.iter()
+            .filter(|it| it.0 == stream)
+            .flat_map(|it| it.1.clone())
+            .collect()
+    }
+
+    #[test]
+    fn output_is_written_before_a_later_message() {
+        let mut log = Vec::new();
+        let mut writer = Writer::new(
+            Memory {
+                log: Some(&mut log),
+                full: false,
+            },
+            Messages::new(b"find"),
+        );
+        let mut segment = Output::default();
+        segment.text().extend_from_slice(b"one\n");
+        segment.message(b"find: oh\n");
+        segment.text().extend_from_slice(b"two\n");
+        writer.segment(&segment);
+        assert_eq!(writer.finish_search(), 1);
+        let expected = [
+            (Stream::Output, &b"one\n"[..]),
+            (Stream::Error, b"find: oh\n"),
+            (Stream::Output, b"two\n"),
+        ];
+        assert!(log.iter().map(|it| (it.0, &it.1[..])).eq(expected));
+    }
+
+    #[test]
+    fn long_output_goes_in_full_blocks() {
+        let mut log = Vec::new();
+        let mut writer = Writer::new(
+            Memory {
+                log: Some(&mut log),
+                full: false,
+            },
+            Messages::new(b"find"),
+        );
+        let bytes: Vec<u8> = (0_u8..=255).cycle().take(3 * BLOCK + 5).collect();
+        writer.output(&bytes[..7]);
+        writer.output(&bytes[7..]);
+        assert_eq!(writer.finish(), 0);
+        assert_eq!(
+            log.iter().map(|it| it.1.len()).collect::<Vec<_>>(),
+            [BLOCK, BLOCK, BLOCK, 5]
+        );
+        assert_eq!(texts(&log, Stream::Output), bytes);
+    }
+
+    #[test]
+    fn lost_output_is_reported_once_at_the_end() {
+        let mut log = Vec::new();
+        let mut writer = Writer::new(
+            Memory {
+                log: Some(&mut log),
+                full: true,
+            },
+            Messages::new(b"find"),
+        );
+        writer.output(b"x");
+        assert_eq!(writer.finish_search(), 1);
+        let expected = b"find: 'standard output': No space left on device\nfind: write error\n";
+        assert_eq!(texts(&log, Stream::Error), expected);
+    }
+
+    #[test]
+    fn without_output_nothing_can_be_lost() {
+        let writer = Writer::new(
+            Memory {
+                log: None,
+                full: true,
+            },
+            Messages::new(b"find"),
+        );
+        assert_eq!(writer.finish_search(), 0);
+    }
+}

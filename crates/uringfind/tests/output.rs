@@ -1,0 +1,164 @@
+//! Where output goes and what happens when it cannot.
+
+mod common;
+
+use std::fs::OpenOptions;
+use std::io::{Read, pipe};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Command, Output};
+
+use common::{Place, Program, assert_same, oracle, words};
+
+/// A tree whose list of names is longer than any buffer.
+fn tree() -> Place {
+    let place = Place::new();
+    for number in 0..2000 {
+        place.file(format!("t/{}/{number}{}", number % 7, "x".repeat(100)), 0);
+    }
+    place
+}
+
+/// Runs both programs with what `change` does to them and compares.
+fn compare(place: &Place, line: &str, change: impl Fn(&mut Command)) -> Output {
+    let run = |program| {
+        let mut command = place.command(program, &words(line));
+        change(&mut command);
+        command.output().unwrap()
+    };
+    let (gnu, ours) = (run(Program::Gnu), run(Program::Ours));
+    assert_same(line, &gnu, &ours);
+    ours
+}
+
+/// Closes a descriptor in the child.
+fn close(command: &mut Command, fd: i32) {
+    let close = move || {
+        // SAFETY: nothing in the child uses the descriptor between here and exec.
+        unsafe { libc::close(fd) };
+        Ok(())
+    };
+    // SAFETY: close is async-signal-safe.
+    unsafe { command.pre_exec(close) };
+}
+
+fn ignore_sigpipe(command: &mut Command) {
+    let ignore = || {
+        // SAFETY: SIG_IGN is a valid disposition.
+        unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
+        Ok(())
+    };
+    // SAFETY: signal is async-signal-safe.
+    unsafe { command.pre_exec(ignore) };
+}
+
+const LINES: &[&str] = &[
+    "t",
+    "t -name nothing",
+    "none t",
+    "t none",
+    "t/0 -maxdepth 0 -print -quit",
+    "t -foo",
+    "t/6 none",
+];
+
+#[test]
+fn a_full_device() {
+    if !oracle("a_full_device") {
+        return;
+    }
+    let mut place = tree();
+    for locale in common::LOCALES {
+        place.locale = locale;
+        for line in LINES {
+            compare(&place, line, |command| {
+                command.stdout(OpenOptions::new().write(true).open("/dev/full").unwrap());
+            });
+        }
+    }
+}
+
+#[test]
+fn standard_error_on_a_full_device() {
+    if !oracle("standard_error_on_a_full_device") {
+        return;
+    }
+    let place = tree();
+    for line in [
+        "t/0 -maxdepth 0 -path x/",
+        "none",
+        "t/0 -maxdepth 0",
+        "-foo",
+    ] {
+        compare(&place, line, |command| {
+            command.stderr(OpenOptions::new().write(true).open("/dev/full").unwrap());
+        });
+    }
+}
+
+#[test]
+fn closed_descriptors() {
+    if !oracle("closed_descriptors") {
+        return;
+    }
+    let place = tree();
+    for line in LINES {
+        for fd in 0..3 {
+            compare(&place, line, |command| close(command, fd));
+        }
+        compare(&place, line, |command| {
+            close(command, 0);
+            close(command, 1);
+            close(command, 2);
+        });
+    }
+}
+
+#[test]
+fn output_that_cannot_be_written_to() {
+    if !oracle("output_that_cannot_be_written_to") {
+        return;
+    }
+    let place = tree();
+    for line in LINES {
+        compare(&place, line, |command| {
+            command.stdout(OpenOptions::new().read(true).open("/dev/null").unwrap());
+        });
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away() {
+    let place = tree();
+    let (mut reader, writer) = pipe().unwrap();
+    let mut command = place.command(Program::Ours, &words("t t t t t t t t"));
+    command.stdout(writer);
+    let mut child = command.spawn().unwrap();
+    drop(command);
+    reader.read_exact(&mut [0; 10]).unwrap();
+    drop(reader);
+    assert_eq!(child.wait().unwrap().signal(), Some(libc::SIGPIPE));
+}
+
+#[test]
+fn an_ignored_sigpipe_stays_ignored() {
+    if !oracle("an_ignored_sigpipe_stays_ignored") {
+        return;
+    }
+    let place = tree();
+    for line in LINES {
+        compare(&place, line, |command| {
+            let (reader, writer) = pipe().unwrap();
+            drop(reader);
+            ignore_sigpipe(command.stdout(writer));
+        });
+    }
+}
+
+#[test]
+fn messages_keep_their_place() {
+    if !oracle("messages_keep_their_place") {
+        return;
+    }
+    let place = tree();
+    place.compare_merged(&words("t/1 none t/2 none/ t/3 t/1/none"));
+}
