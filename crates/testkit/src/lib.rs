@@ -1,0 +1,28 @@
+//! What the tests of this workspace share. Not published.
+//!
+//! | module | gives |
+//! | --- | --- |
+//! | [`tree`] | seeded random trees with every type of file and hostile names; large flat directories |
+//! | [`mount`] | file systems in image files, tmpfs, overlay and bind mounts, undone on drop |
+//! | [`seccomp`] | system calls that fail with a chosen errno, or kill |
+//! | [`child`] | the running test once more, in a process of its own |
+//! | [`oracle`] | GNU find and a second program with the same arguments, compared |
+//! | [`strace`] | which system calls a program makes, and how often |
+//! | [`mod@skip`] | tests that cannot run here say so, loudly |
+//! | [`time`] | nothing hangs: limits for futures and for blocking code |
+//! | [`process`] | a program run to its end, within a limit |
+
+#![deny(unsafe_code)]
+
+pub mod child;
+pub mod mount;
+pub mod oracle;
+pub mod process;
+pub mod seccomp;
+pub mod skip;
+pub mod strace;
+pub mod time;
+pub mod tree;
+
+pub use skip::{Reason, Skip};
+pub use time::{deadline, within};
