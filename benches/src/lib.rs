@@ -1,0 +1,24 @@
+//! Measurements of the workspace: a kernel-like tree, a floor to compare with,
+//! and the harness that runs whole programs or single calls in turns.
+//!
+//! | binary | measures |
+//! | --- | --- |
+//! | `find-bench` | `find`, `uringfind` and the floor as whole processes, interleaved |
+//! | `floor` | bare threads over `openat`, `getdents64`, `close` and `statx`: what the kernel itself costs |
+//! | `stat-bench` | one warm `stat` by several routes, in nanoseconds per call |
+//! | `bench-tree` | nothing: makes the tree and prints its path |
+//!
+//! Absolute times move from run to run on one machine. Every report therefore
+//! shows ratios of runs that lie next to each other in time, and names the
+//! machine.
+
+#![deny(unsafe_code)]
+
+pub mod cli;
+pub mod floor;
+pub mod machine;
+pub mod process;
+pub mod report;
+pub mod stats;
+pub mod sys;
+pub mod tree;
