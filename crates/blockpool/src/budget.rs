@@ -52,6 +52,11 @@ impl Budget {
         self.used.load(Ordering::Relaxed)
     }
 
+    /// The number of permits that are left.
+    pub fn left(&self) -> usize {
+        self.limit().saturating_sub(self.in_use())
+    }
+
     /// Takes `count` permits, or none if fewer are left.
     pub fn try_acquire(&'static self, count: usize) -> Option<Permit> {
         let permit = self.acquire_up_to(count);
@@ -164,7 +169,7 @@ mod tests {
         let all = OWN.acquire_up_to(usize::MAX);
         assert_eq!(all.count(), limit);
         assert!(OWN.try_acquire(1).is_none());
-        assert_eq!(OWN.in_use(), limit);
+        assert_eq!((OWN.in_use(), OWN.left()), (limit, 0));
         drop(all);
         assert_eq!(OWN.in_use(), 0);
         assert!(OWN.try_acquire(1).is_some());

@@ -5,6 +5,8 @@ use std::marker::PhantomData;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
+use fscall::limits::usable_cores;
+
 use crate::lock;
 use crate::threads::{NoThread, recruit};
 
@@ -29,7 +31,6 @@ pub struct Crew {
 
 pub(crate) struct Inner {
     work: Arc<dyn Work>,
-    width: usize,
     limit: usize,
     counts: Mutex<Counts>,
     /// `counts.awake + counts.arriving`, to find without the lock that the crew is complete.
@@ -46,12 +47,18 @@ struct Counts {
     arriving: usize,
 }
 
+/// Whether one more may compute beside `others`. The first always may, which is why a process
+/// that needs no second thread never asks how many cores there are.
+fn has_place(others: usize) -> bool {
+    others == 0 || others < usable_cores()
+}
+
 impl Counts {
     /// One more thread is worth sending for. Growth behind sleeping members is gradual (a quarter
     /// more at a time): calls that were announced to sleep and did not are over before a spare
     /// has even woken up, so a warm burst starts next to none.
-    fn wants(&self, width: usize, limit: usize) -> bool {
-        self.awake + self.arriving < width
+    fn wants(&self, limit: usize) -> bool {
+        has_place(self.awake + self.arriving)
             && self.total() < limit
             && self.arriving <= self.asleep / 4
     }
@@ -65,7 +72,7 @@ impl fmt::Debug for Crew {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let counts = lock(&self.inner.counts);
         f.debug_struct("Crew")
-            .field("width", &self.inner.width)
+            .field("limit", &self.inner.limit)
             .field("limit", &self.inner.limit)
             .field("awake", &counts.awake)
             .field("asleep", &counts.asleep)
@@ -74,13 +81,12 @@ impl fmt::Debug for Crew {
 }
 
 impl Crew {
-    /// A crew without members: `width` of them may compute at the same time, and `limit` may be
-    /// there in all, those that sleep included.
-    pub fn new(width: usize, limit: usize, work: Arc<dyn Work>) -> Self {
+    /// A crew without members. As many may compute at the same time as there are usable cores,
+    /// and `limit` may be there in all, those that sleep included.
+    pub fn new(limit: usize, work: Arc<dyn Work>) -> Self {
         let inner = Inner {
             work,
-            width: width.max(1),
-            limit,
+            limit: limit.max(1),
             counts: Mutex::default(),
             present: AtomicUsize::new(0),
         };
@@ -104,10 +110,10 @@ impl Crew {
         self.inner.serve();
     }
 
-    /// Whether one more thread could [`join`](Self::join) within width and limit.
+    /// Whether one more thread could [`join`](Self::join) within cores and limit.
     pub fn has_room(&self) -> bool {
         let counts = lock(&self.inner.counts);
-        counts.awake + counts.arriving < self.inner.width && counts.total() < self.inner.limit
+        has_place(counts.awake + counts.arriving) && counts.total() < self.inner.limit
     }
 
     /// How many members are inside [`Member::may_sleep`].
@@ -123,11 +129,11 @@ impl Crew {
 
 impl Inner {
     pub(crate) fn call_in(self: &Arc<Self>) -> Result<(), NoThread> {
-        if self.present.load(Ordering::SeqCst) >= self.width {
+        if !has_place(self.present.load(Ordering::SeqCst)) {
             return Ok(());
         }
         if !self.change(|counts| {
-            let wants = counts.wants(self.width, self.limit);
+            let wants = counts.wants(self.limit);
             counts.arriving += usize::from(wants);
             wants
         }) {
@@ -183,7 +189,7 @@ impl Inner {
             drop(leave);
             let stays = self.work.is_waiting()
                 && self.change(|counts| {
-                    let room = counts.awake < self.width;
+                    let room = has_place(counts.awake);
                     counts.awake += usize::from(room);
                     room
                 });
@@ -245,10 +251,11 @@ impl Member<'_> {
         call()
     }
 
-    /// Whether more members are computing than the crew's width, as happens when one comes back
+    /// Whether more members are computing than there are cores, as happens when one comes back
     /// from a call that slept. The one that notices should leave at the next good point.
     pub fn is_surplus(&self) -> bool {
-        self.crew.present.load(Ordering::Relaxed) > self.crew.width
+        let others = self.crew.present.load(Ordering::Relaxed).saturating_sub(1);
+        !has_place(others)
     }
 
     /// Says that this member has added work; see [`Crew::call_in`]. It can't fail, since the

@@ -7,7 +7,7 @@
 //! instead of guessing it with a timer:
 //!
 //! * [`Work`] is something that several threads can do together; a [`Crew`] brings threads to it,
-//!   as many as its width (usually the usable cores) while nobody sleeps.
+//!   as many as the process may use cores while nobody sleeps.
 //! * A member that is about to make a call that can sleep says so with [`Member::may_sleep`]; its
 //!   place is given to a parked spare, or to a new thread, *before* the call.
 //! * Every thread, and every kernel thread that waits for us (io-wq), holds a permit of one
@@ -35,7 +35,7 @@
 //! }
 //!
 //! let (sender, lengths) = mpsc::channel();
-//! let crew = Crew::new(2, usize::MAX, Arc::new(Names(Mutex::new(vec!["/", "/proc"]), sender)));
+//! let crew = Crew::new(usize::MAX, Arc::new(Names(Mutex::new(vec!["/", "/proc"]), sender)));
 //! crew.call_in()?;
 //! assert_eq!(lengths.iter().take(2).count(), 2);
 //! # Ok::<(), blockpool::NoThread>(())
@@ -52,14 +52,6 @@ pub use budget::{Budget, Permit, budget};
 pub use crew::{Crew, Member, Work};
 pub use per_fork::PerFork;
 pub use threads::NoThread;
-
-/// How many threads may compute at the same time: the cores that the process may use, by its
-/// affinity mask and its cgroup's CPU quota; at least one.
-///
-/// Source: [`std::thread::available_parallelism`], which reads both on Linux.
-pub fn usable_cores() -> usize {
-    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
-}
 
 /// Locks a mutex whose holders never leave it inconsistent, so a panic elsewhere is no reason to
 /// give up.

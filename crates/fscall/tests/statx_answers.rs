@@ -25,7 +25,6 @@ fn every_type(dir: &Path) -> Vec<(PathBuf, FileType)> {
     fs::hard_link(at("file"), at("hard link")).unwrap();
     fs::create_dir(at("dir")).unwrap();
     symlink("somewhere", at("symlink")).unwrap();
-    UnixListener::bind(at("socket")).unwrap();
     with_c_path(at("fifo").as_os_str().as_bytes(), |path| {
         // SAFETY: the path is a C string.
         assert_eq!(unsafe { libc::mkfifo(path.as_ptr(), 0o600) }, 0);
@@ -36,10 +35,13 @@ fn every_type(dir: &Path) -> Vec<(PathBuf, FileType)> {
         (at("file"), FileType::REGULAR),
         (at("dir"), FileType::DIRECTORY),
         (at("symlink"), FileType::SYMLINK),
-        (at("socket"), FileType::SOCKET),
         (at("fifo"), FileType::FIFO),
         ("/dev/null".into(), FileType::CHAR_DEVICE),
     ];
+    match UnixListener::bind(at("socket")) {
+        Ok(_) => files.push((at("socket"), FileType::SOCKET)),
+        Err(error) => println!("skipped: a socket: {error}"),
+    }
     for (name, kind) in [("block", libc::S_IFBLK), ("char", libc::S_IFCHR)] {
         let made = with_c_path(at(name).as_os_str().as_bytes(), |path| {
             // SAFETY: the path is a C string.

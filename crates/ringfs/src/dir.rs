@@ -43,6 +43,8 @@ pub struct Dir {
     reading: Option<Pending<Chunk>>,
     /// How many bytes the last read brought.
     last: usize,
+    /// The last read found the end, and nobody has been told.
+    ended: bool,
 }
 
 impl Dir {
@@ -52,6 +54,7 @@ impl Dir {
             fd: Arc::new(fd),
             reading: None,
             last: 0,
+            ended: false,
         }
     }
 
@@ -124,6 +127,9 @@ impl Dir {
     ///
     /// As [`read`](Self::read).
     pub fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<DirBatch>> {
+        if std::mem::take(&mut self.ended) {
+            return Poll::Ready(Ok(DirBatch::default()));
+        }
         let mut reading = match self.reading.take() {
             Some(reading) => reading,
             None => self
@@ -136,8 +142,9 @@ impl Dir {
                 Poll::Pending
             }
             Poll::Ready(chunk) => {
-                let records = chunk?.records;
+                let Chunk { records, ended, .. } = chunk?;
                 self.last = records.len();
+                self.ended = ended && !records.is_empty();
                 Poll::Ready(Ok(DirBatch::new(records)))
             }
         }
@@ -184,6 +191,7 @@ impl Dir {
                 fd: chunk.dir,
                 reading: None,
                 last: chunk.records.len(),
+                ended: chunk.ended && !chunk.records.is_empty(),
             };
             return Ok((dir, DirBatch::new(chunk.records)));
         }

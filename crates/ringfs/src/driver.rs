@@ -47,8 +47,6 @@ struct Shared {
     pool: Arc<Pool>,
     inline: InlineRoute,
     counters: Arc<Counters>,
-    /// From this many calls on workers on, the ring takes what comes.
-    overlap: usize,
 }
 
 /// Settings of a [`Driver`].
@@ -119,7 +117,6 @@ impl Builder {
                 pool,
                 inline: InlineRoute::new(self.backend == Backend::Threads, self.inline_on_overlay),
                 counters,
-                overlap: 2 * blockpool::usable_cores(),
             }),
         }
     }
@@ -255,12 +252,19 @@ impl Driver {
         let wants_ring = match self.shared.backend {
             Backend::Threads => false,
             Backend::Ring => true,
-            Backend::Auto => self.shared.pool.in_flight() >= self.shared.overlap,
+            Backend::Auto => self.is_pool_busy(),
         };
         let has_ring = wants_ring && op.kind() != OperationKind::ReadDir;
         let (job, pending) = pack(op);
         self.send(job, has_ring);
         Ok(pending)
+    }
+
+    /// From so many calls on workers on the ring takes what comes: it makes more calls wait at a
+    /// time than there are threads, and with fewer a worker answers sooner.
+    fn is_pool_busy(&self) -> bool {
+        let in_flight = self.shared.pool.in_flight();
+        in_flight > 1 && in_flight >= 2 * fscall::limits::usable_cores()
     }
 
     /// Hands an operation to a worker, whatever else there is.

@@ -50,12 +50,6 @@ const OFF: u8 = 2;
 /// Mounts do not differ between drivers, so they share what has been learnt.
 static MOUNTS: blockpool::PerFork<Mounts> = blockpool::PerFork::new(Mounts::new);
 
-/// Asked for beside what the caller wants: where the answer came from, and whether the file is
-/// being removed.
-fn own_mask() -> StatxMask {
-    Mounts::mask() | StatxMask::NLINK
-}
-
 impl InlineRoute {
     pub(crate) fn new(sandboxed: bool, overlay: bool) -> Self {
         let cached_open = Switch(AtomicU8::new(if sandboxed { OFF } else { UNTRIED }));
@@ -129,12 +123,15 @@ impl InlineRoute {
     fn by_descriptor(&self, fd: BorrowedFd<'_>, prepared: &Prepared) -> Option<Statx> {
         let asked = prepared.mask();
         let stale_is_fine = prepared.flags().contains(StatxFlags::DONT_SYNC);
-        let answer = fscall::statx_fd(fd, StatxFlags::DONT_SYNC, asked | own_mask()).ok()?;
+        // Where the answer came from; and whether the file is being removed, which local file
+        // systems tell whatever they are asked.
+        let mount = Mounts::mask_beside(asked);
+        let mask = asked | mount | StatxMask::NLINK;
+        let mut answer = fscall::statx_fd(fd, StatxFlags::DONT_SYNC, mask).ok()?;
         if !stale_is_fine && !self.is_local(&answer) {
             return None;
         }
-        let mut answer = answer;
-        answer.clear_fields(own_mask() - asked);
+        answer.keep_fields(asked);
         Some(answer)
     }
 

@@ -27,10 +27,11 @@ pub struct Metadata(Statx);
 
 impl Metadata {
     /// The fields that [`metadata`](crate::metadata) asks for: those of `stat(2)`, the birth time
-    /// and the mount id.
+    /// and the mount id, unique where the kernel has that.
     pub const MASK: StatxMask = StatxMask::BASIC_STATS
         .union(StatxMask::BTIME)
-        .union(StatxMask::MNT_ID);
+        .union(StatxMask::MNT_ID)
+        .union(StatxMask::MNT_ID_UNIQUE);
 
     /// The kernel's whole answer, whose accessors are `None` for what it lacks.
     pub fn statx(&self) -> &Statx {
@@ -103,11 +104,11 @@ impl Metadata {
         self.0.btime()
     }
 
-    /// The id of the mount that the file was reached through, as in `/proc/self/mountinfo`.
-    ///
-    /// Linux 5.8.
+    /// The id of the mount that the file was reached through. Since Linux 6.8 it is the one that
+    /// no other mount will ever have, as `statmount(2)` takes it; before, since 5.8, the one of
+    /// `/proc/self/mountinfo`.
     pub fn mnt_id(&self) -> Option<u64> {
-        self.0.mnt_id()
+        self.0.mnt_id_unique().or_else(|| self.0.mnt_id())
     }
 
     /// The file's attributes (`STATX_ATTR_*`), those that its file system knows.

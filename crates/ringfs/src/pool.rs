@@ -40,11 +40,7 @@ impl Queue {
 impl Pool {
     pub(crate) fn new(counters: Arc<Counters>) -> Self {
         let queue = Arc::new(Queue::default());
-        let crew = Crew::new(
-            blockpool::usable_cores(),
-            usize::MAX,
-            Arc::clone(&queue) as Arc<dyn Work>,
-        );
+        let crew = Crew::new(usize::MAX, Arc::clone(&queue) as Arc<dyn Work>);
         Self {
             queue,
             crew,

@@ -103,7 +103,7 @@ impl<'a> Stat<'a> {
         self
     }
 
-    /// The fields wanted. The kernel may answer more, or fewer if the file system lacks them.
+    /// The fields wanted. The answer has no others, and lacks those that the file system lacks.
     pub fn mask(mut self, mask: StatxMask) -> Self {
         self.mask = mask;
         self

@@ -149,11 +149,7 @@ impl<V: OrderedVisitor> Walker<V> {
         } else if walker.live.load(Ordering::Relaxed) == 0 {
             walker.finish();
         }
-        let crew = Crew::new(
-            blockpool::usable_cores().min(threads),
-            threads,
-            Arc::clone(&walker) as Arc<dyn Work>,
-        );
+        let crew = Crew::new(threads, Arc::clone(&walker) as Arc<dyn Work>);
         *lock(&walker.crew) = Some(crew);
         walker
     }

@@ -1,6 +1,8 @@
 //! What a process may still use, and on which kernel it runs.
 #![allow(unsafe_code, reason = "the system calls")]
 
+mod cgroup;
+mod cpus;
 mod pids;
 
 use std::io;
@@ -9,6 +11,7 @@ use std::ptr;
 
 use linux_raw_sys::general as sys;
 
+pub use cpus::usable_cores;
 pub use pids::pids_left;
 
 use crate::sys::check;

@@ -282,6 +282,12 @@ impl Statx {
         }
     }
 
+    /// Hides all fields but these; see [`clear_fields`](Self::clear_fields). Kernels differ in what
+    /// they answer beyond what they were asked.
+    pub fn keep_fields(&mut self, fields: StatxMask) {
+        self.clear_fields(StatxMask::from_bits_retain(!fields.bits()));
+    }
+
     fn zero(&mut self, field: StatxMask, kept: StatxMask) {
         let raw = &mut self.0;
         match field {

@@ -21,6 +21,7 @@ pub(crate) const OPEN_FLAGS: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
 pub(crate) struct ReadChunk {
     source: Source,
     buffer: Vec<u8>,
+    ended: bool,
 }
 
 enum Source {
@@ -29,11 +30,13 @@ enum Source {
     Open(Arc<OwnedFd>),
 }
 
-/// What one read brought: the directory, and its records as the kernel wrote them; none at its end.
+/// What one read brought: the directory, and its records as the kernel wrote them.
 #[derive(Debug)]
 pub(crate) struct Chunk {
     pub(crate) dir: Arc<OwnedFd>,
     pub(crate) records: Vec<u8>,
+    /// There is nothing after them.
+    pub(crate) ended: bool,
 }
 
 impl ReadChunk {
@@ -41,6 +44,7 @@ impl ReadChunk {
         Self {
             source: Source::Path(path),
             buffer: Vec::new(),
+            ended: false,
         }
     }
 
@@ -55,6 +59,7 @@ impl ReadChunk {
         Self {
             source: Source::Open(dir),
             buffer: Vec::with_capacity(capacity),
+            ended: false,
         }
     }
 
@@ -66,18 +71,26 @@ impl ReadChunk {
                 Arc::new(fscall::openat(fscall::CWD, path, OPEN_FLAGS)?)
             }
         };
-        match fscall::getdents64(dir.as_fd(), &mut self.buffer) {
-            // A single record larger than the buffer: names beyond 255 bytes exist.
-            Err(error)
-                if error.kind() == io::ErrorKind::InvalidInput
-                    && self.buffer.capacity() < LARGEST =>
-            {
-                self.buffer.reserve(LARGEST);
-                fscall::getdents64(dir.as_fd(), &mut self.buffer)?;
+        // Until the buffer is nearly full: that the directory has ended is found in this hop too.
+        loop {
+            match fscall::getdents64(dir.as_fd(), &mut self.buffer) {
+                Ok(0) => self.ended = true,
+                Ok(_) if self.buffer.len() < self.buffer.capacity() / 2 => continue,
+                Ok(_) => {}
+                // What was read before it is handed out first; the next read meets it again.
+                Err(_) if !self.buffer.is_empty() => {}
+                // A single record larger than the buffer: names beyond 255 bytes exist.
+                Err(error)
+                    if error.kind() == io::ErrorKind::InvalidInput
+                        && self.buffer.capacity() < LARGEST =>
+                {
+                    self.buffer.reserve(LARGEST);
+                    continue;
+                }
+                Err(error) => return Err(error),
             }
-            other => drop(other?),
+            return Ok(dir);
         }
-        Ok(dir)
     }
 }
 
@@ -103,6 +116,7 @@ impl Operation for ReadChunk {
             Source::Open(dir) => Ok(Chunk {
                 dir,
                 records: self.buffer,
+                ended: self.ended,
             }),
             Source::Path(_) => Err(io::ErrorKind::InvalidData.into()),
         }

@@ -71,7 +71,8 @@ impl Operation for StatxOp {
         Ok(Answer::Done)
     }
 
-    fn finish(self, _: Answer) -> io::Result<Statx> {
+    fn finish(mut self, _: Answer) -> io::Result<Statx> {
+        self.out.keep_fields(self.prepared.mask());
         Ok(*self.out)
     }
 }

@@ -67,7 +67,10 @@ impl Ring {
             counters,
             setup: OnceLock::new(),
         });
-        let permit = blockpool::budget().try_acquire(1).ok_or_else(|| {
+        // Never the last one: reading directories takes a thread of the pool.
+        let budget = blockpool::budget();
+        let permit = budget.try_acquire(1).filter(|_| budget.left() > 0);
+        let permit = permit.ok_or_else(|| {
             SetupError::new(
                 "the process's budget of waiting threads",
                 &io::ErrorKind::WouldBlock.into(),

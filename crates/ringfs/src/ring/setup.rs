@@ -101,6 +101,9 @@ pub(super) fn make(config: Config) -> Result<(IoUring, Features), SetupError> {
         match builder.build(config.entries) {
             Ok(ring) => {
                 let features = probe(&ring, flags)?;
+                // A sandbox may grant the ring and not its use. Nothing is queued yet.
+                ring.submit()
+                    .map_err(|error| SetupError::new("io_uring_enter", &error))?;
                 return Ok((ring, features));
             }
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => refused = Some(error),

@@ -21,8 +21,10 @@ const EVENT: u64 = u64::MAX;
 pub(super) fn live(inbox: &Inbox, config: Config, fallback: &Pool) {
     match setup::make(config) {
         Ok((ring, mut features)) => {
-            // The io-wq share is taken before the limit is set, and given back with the ring.
-            let share = blockpool::budget().acquire_up_to(config.workers);
+            // The io-wq share is taken before the limit is set, and given back with the ring. At
+            // most half of what is left, so that there are always threads for what it can't do.
+            let budget = blockpool::budget();
+            let share = budget.acquire_up_to(config.workers.min(budget.left() / 2));
             features.workers = limit_workers(&ring, share.count());
             inbox.set_up(Ok(features.clone()));
             Looper::new(ring, features, inbox, fallback).run();
