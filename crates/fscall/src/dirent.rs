@@ -6,7 +6,7 @@ use std::{error, fmt, io};
 use crate::FileType;
 
 /// `d_ino` (8 bytes), `d_off` (8), `d_reclen` (2), `d_type` (1), then the name and its NUL.
-const NAME: usize = 19;
+const NAME: usize = Dirent::NAME_OFFSET;
 
 /// Every record is a multiple of this.
 const WORD: usize = 8;
@@ -25,6 +25,9 @@ pub struct Dirent<'a> {
 }
 
 impl<'a> Dirent<'a> {
+    /// Where in its record the name begins; a NUL follows it.
+    pub const NAME_OFFSET: usize = 19;
+
     /// The name: at least one byte, no NUL, and from a sane file system no `/`. `.` and `..` are
     /// entries like others, see [`is_dot`](Self::is_dot).
     #[doc(alias = "d_name")]

@@ -17,9 +17,24 @@ use ringfs::{Backend, Dir, Driver};
 use crate::entry::lstat;
 use crate::node::{Node, OPEN};
 use crate::visitor::OrderedVisitor;
-use crate::walker::{Turn, Walker};
+use crate::walker::Turn;
 
 type Answer<T> = Pin<Box<dyn Future<Output = io::Result<T>> + Send>>;
+
+/// A directory as it was opened: closed by whoever drops it, or by the ring.
+pub(crate) enum OpenDir {
+    Plain(OwnedFd),
+    Ring(Dir),
+}
+
+impl AsFd for OpenDir {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Plain(fd) => fd.as_fd(),
+            Self::Ring(dir) => dir.as_fd(),
+        }
+    }
+}
 
 /// The way to the files.
 pub(crate) struct Access {
@@ -43,6 +58,15 @@ impl Access {
         self.driver.backend() == Backend::Ring
     }
 
+    /// A directory that was opened by a plain call.
+    pub(crate) fn adopt(&self, fd: OwnedFd) -> OpenDir {
+        if self.is_ring() {
+            OpenDir::Ring(self.driver.dir_from_fd(fd))
+        } else {
+            OpenDir::Plain(fd)
+        }
+    }
+
     /// Looks at a root, relative to the current directory.
     pub(crate) fn poll_look(
         &self,
@@ -53,7 +77,10 @@ impl Access {
         mask: StatxMask,
     ) -> Poll<io::Result<Statx>> {
         if !self.is_ring() {
-            return Poll::Ready(member.may_sleep(|| lstat(fscall::CWD, path, mask)));
+            return Poll::Ready(
+                member
+                    .may_sleep(|| fscall::with_c_path(path, |path| lstat(fscall::CWD, path, mask))),
+            );
         }
         let look = asked.look.get_or_insert_with(|| {
             let driver = self.driver.clone();
@@ -72,14 +99,14 @@ impl Access {
         cx: &mut Context<'_>,
         turn: &Turn<'_, V>,
         node: &Node<V>,
-    ) -> Poll<io::Result<(Dir, bool)>> {
+    ) -> Poll<io::Result<(OpenDir, bool)>> {
         if let Some(open) = &mut asked.open {
             let dir = ready!(open.as_mut().poll(cx));
             asked.open = None;
-            return Poll::Ready(dir.map(|dir| (dir, false)));
+            return Poll::Ready(dir.map(|dir| (OpenDir::Ring(dir), false)));
         }
         let parent = match node.parent() {
-            Some(parent) => match parent.dir().map_or_else(|| parent.reopen(&self.driver), Ok) {
+            Some(parent) => match parent.dir().map_or_else(|| parent.reopen(self), Ok) {
                 Ok(dir) => Some(dir),
                 Err(error) => return Poll::Ready(Err(error)),
             },
@@ -88,14 +115,14 @@ impl Access {
         if !self.is_ring() {
             let dir = parent.as_ref().map_or(fscall::CWD, |dir| dir.as_fd());
             let opened = self.open(dir, node.name(), turn.member);
-            return Poll::Ready(opened.map(|(fd, cold)| (self.driver.dir_from_fd(fd), cold)));
+            return Poll::Ready(opened.map(|(fd, cold)| (OpenDir::Plain(fd), cold)));
         }
         let driver = self.driver.clone();
         let name = PathBuf::from(std::ffi::OsString::from_vec(node.name().to_vec()));
         asked.open = Some(Box::pin(async move {
-            match parent {
-                Some(parent) => parent.open_dir_at(&name).await,
-                None => driver.open_dir(&name).await,
+            match parent.as_deref() {
+                Some(OpenDir::Ring(parent)) => parent.open_dir_at(&name).await,
+                _ => driver.open_dir(&name).await,
             }
         }));
         self.poll_open(asked, cx, turn, node)
@@ -129,7 +156,7 @@ impl Access {
     }
 
     /// Whether a large directory is to be visited in inode order; GNU find's rule.
-    pub(crate) fn inode_order_helps(&self, dir: &Dir) -> bool {
+    pub(crate) fn inode_order_helps(&self, dir: &OpenDir) -> bool {
         let flags = StatxFlags::DONT_SYNC;
         fscall::statx_fd(dir.as_fd(), flags, Mounts::mask()).map_or(true, |stat| {
             MOUNTS
@@ -165,17 +192,20 @@ impl Asked {
     }
 
     /// Asks for the fields of `mask`, if any, of a file in the directory.
-    pub(crate) fn question(&mut self, dir: &Arc<Dir>, name: &[u8], mask: StatxMask) {
-        self.stats.push(if mask.is_empty() {
-            Question::None
-        } else {
-            let dir = Arc::clone(dir);
-            let name = name.to_vec();
-            Question::Waiting(Box::pin(async move {
-                let path = Path::new(std::ffi::OsStr::from_bytes(&name));
-                dir.statx_at(path).follow_symlinks(false).mask(mask).await
-            }))
-        });
+    pub(crate) fn question(&mut self, dir: &Arc<OpenDir>, name: &[u8], mask: StatxMask) {
+        if mask.is_empty() || matches!(**dir, OpenDir::Plain(_)) {
+            return self.stats.push(Question::None);
+        }
+        let dir = Arc::clone(dir);
+        let name = name.to_vec();
+        self.stats.push(Question::Waiting(Box::pin(async move {
+            let OpenDir::Ring(dir) = &*dir else {
+                return Err(io::ErrorKind::Unsupported.into());
+            };
+
+            let path = Path::new(std::ffi::OsStr::from_bytes(&name));
+            dir.statx_at(path).follow_symlinks(false).mask(mask).await
+        })));
     }
 
     /// Ready when all questions are answered.
@@ -214,12 +244,9 @@ impl Asked {
         self.stats.clear();
     }
 
-    /// Closes a directory that nobody needs any more: through the ring if that is in use.
-    pub(crate) fn close<V: OrderedVisitor>(&mut self, walker: &Walker<V>, dir: Option<Arc<Dir>>) {
-        let Some(dir) = dir.and_then(Arc::into_inner) else {
-            return;
-        };
-        if walker.access.is_ring() {
+    /// Closes a directory that nobody needs any more: through the ring if it came from there.
+    pub(crate) fn close(&mut self, dir: Option<Arc<OpenDir>>) {
+        if let Some(OpenDir::Ring(dir)) = dir.and_then(Arc::into_inner) {
             self.closing.push(Box::pin(dir.close()));
         }
     }

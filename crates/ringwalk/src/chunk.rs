@@ -1,9 +1,10 @@
 //! The entries of a directory, a buffer at a time, in the order in which they are to be visited.
 
+use std::ffi::CStr;
 use std::io;
 use std::os::fd::BorrowedFd;
 
-use fscall::{Dirent, Dirents};
+use fscall::{Dirent, Dirents, FileType};
 
 /// What is asked of the kernel at once.
 const BUFFER: usize = 64 * 1024;
@@ -32,10 +33,33 @@ pub(crate) struct Chunk {
     error: Option<io::Error>,
 }
 
+/// An entry that has been parsed: where its name is, and the rest.
 #[derive(Clone, Copy)]
 struct Place {
     ino: u64,
-    at: usize,
+    name: usize,
+    len: usize,
+    file_type: Option<FileType>,
+}
+
+/// An entry of the directory.
+#[derive(Clone, Copy)]
+pub(crate) struct Found<'a> {
+    /// With its NUL.
+    name: &'a [u8],
+    pub(crate) ino: u64,
+    pub(crate) file_type: Option<FileType>,
+}
+
+impl<'a> Found<'a> {
+    pub(crate) fn name(&self) -> &'a [u8] {
+        self.name.split_last().map_or(b"", |(_, name)| name)
+    }
+
+    /// The name as system calls take it. It is where the kernel wrote it.
+    pub(crate) fn c_name(&self) -> &'a CStr {
+        CStr::from_bytes_with_nul(self.name).unwrap_or(c"")
+    }
 }
 
 impl Chunk {
@@ -120,17 +144,16 @@ impl Chunk {
     fn add_to_index(&mut self, most: usize) {
         let mut rest = Dirents::new(&self.records[self.indexed..]);
         while self.index.len() < most {
-            let at = self.records.len() - rest.remaining().len();
+            let record = self.indexed + rest.offset_in_buffer();
             match rest.next() {
                 None => break,
-                Some(Ok(entry)) => {
-                    if !entry.is_dot() {
-                        self.index.push(Place {
-                            ino: entry.ino(),
-                            at,
-                        });
-                    }
-                }
+                Some(Ok(entry)) if entry.is_dot() => {}
+                Some(Ok(entry)) => self.index.push(Place {
+                    ino: entry.ino(),
+                    name: record + Dirent::NAME_OFFSET,
+                    len: entry.name().len(),
+                    file_type: entry.file_type(),
+                }),
                 Some(Err(error)) => {
                     // What follows can't be read.
                     self.indexed = self.records.len();
@@ -138,7 +161,7 @@ impl Chunk {
                 }
             }
         }
-        self.indexed = self.records.len() - rest.remaining().len();
+        self.indexed += rest.offset_in_buffer();
     }
 
     /// How many entries are still to be visited.
@@ -147,9 +170,14 @@ impl Chunk {
     }
 
     /// The entry that is `ahead` of the next one.
-    pub(crate) fn peek(&self, ahead: usize) -> Option<Dirent<'_>> {
+    pub(crate) fn peek(&self, ahead: usize) -> Option<Found<'_>> {
         let place = self.index.get(self.next + ahead)?;
-        Dirents::new(&self.records[place.at..]).next()?.ok()
+        let name = self.records.get(place.name..)?.get(..=place.len)?;
+        Some(Found {
+            name,
+            ino: place.ino,
+            file_type: place.file_type,
+        })
     }
 
     /// Goes on by `count` entries.

@@ -1,7 +1,6 @@
 //! Order: what was found in parallel is emitted in pre-order, by whoever completes what emission
 //! waits for.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -22,17 +21,18 @@ pub(crate) struct Emitter<V: OrderedVisitor> {
     path: Vec<Frame<V>>,
 }
 
-/// A directory, with the parts that have been taken from it and not been emitted yet.
+/// A directory, with the parts that have been taken from it and not been emitted yet, the next
+/// one last.
 struct Frame<V: OrderedVisitor> {
     node: Arc<Node<V>>,
-    parts: VecDeque<Part<V>>,
+    parts: Vec<Part<V>>,
 }
 
 impl<V: OrderedVisitor> Frame<V> {
     fn new(node: Arc<Node<V>>) -> Self {
         Self {
             node,
-            parts: VecDeque::new(),
+            parts: Vec::new(),
         }
     }
 }
@@ -60,7 +60,7 @@ impl<V: OrderedVisitor> Emitter<V> {
     }
 }
 
-fn take_parts<V: OrderedVisitor>(node: &Node<V>) -> VecDeque<Part<V>> {
+fn take_parts<V: OrderedVisitor>(node: &Node<V>) -> Vec<Part<V>> {
     let mut order = node.order();
     drop(order.throttled.take());
     std::mem::take(&mut order.parts)
@@ -78,7 +78,11 @@ impl<V: OrderedVisitor> Walker<V> {
         let weight: usize = parts.iter().map(weigh).sum();
         self.held().fetch_add(weight, Ordering::Relaxed);
         let mut order = node.order();
-        order.parts.extend(parts.drain(..));
+        if order.parts.is_empty() {
+            std::mem::swap(&mut order.parts, parts);
+        } else {
+            order.parts.append(parts);
+        }
         order.complete |= complete;
         let wanted = std::mem::take(&mut order.wanted);
         drop(order);
@@ -109,10 +113,14 @@ impl<V: OrderedVisitor> Walker<V> {
             let Some(frame) = emitter.path.last_mut() else {
                 return self.finish();
             };
-            let Some(part) = frame.parts.pop_front() else {
+            let Some(part) = frame.parts.pop() else {
                 match self.take_or_wait(frame) {
                     Taken::Some => {}
-                    Taken::Complete => drop(emitter.path.pop()),
+                    Taken::Complete => {
+                        if let Some(frame) = emitter.path.pop() {
+                            self.recycle_parts(frame.parts);
+                        }
+                    }
                     Taken::Waiting => return,
                 }
                 continue;
@@ -135,6 +143,7 @@ impl<V: OrderedVisitor> Walker<V> {
         let mut order = node.order();
         if !order.parts.is_empty() {
             std::mem::swap(&mut order.parts, &mut frame.parts);
+            frame.parts.reverse();
             return Taken::Some;
         }
         if order.complete {

@@ -1,6 +1,6 @@
 //! An entry of the tree, as a visitor sees it and as a consumer keeps it.
 
-use std::ffi::OsStr;
+use std::ffi::{CStr, OsStr};
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -77,7 +77,7 @@ impl<'a> EntryRef<'a> {
     ///
     /// Those of `statx(2)`.
     pub fn statx(&self, mask: StatxMask) -> io::Result<Statx> {
-        lstat(self.dir, self.name, mask)
+        fscall::with_c_path(self.name, |name| lstat(self.dir, name, mask))
     }
 
     /// The open directory that the entry was found in, for calls that must not be led astray by a
@@ -100,9 +100,9 @@ impl<'a> EntryRef<'a> {
 }
 
 /// Looks at a file itself, never at what a link points to, and mounts nothing.
-pub(crate) fn lstat(dir: BorrowedFd<'_>, path: &[u8], mask: StatxMask) -> io::Result<Statx> {
+pub(crate) fn lstat(dir: BorrowedFd<'_>, path: &CStr, mask: StatxMask) -> io::Result<Statx> {
     let flags = StatxFlags::SYMLINK_NOFOLLOW | StatxFlags::NO_AUTOMOUNT;
-    fscall::with_c_path(path, |path| fscall::statx(dir, Some(path), flags, mask))
+    fscall::statx(dir, Some(path), flags, mask)
 }
 
 /// An entry that has been copied out of the walk.

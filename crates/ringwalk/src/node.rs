@@ -1,14 +1,13 @@
 //! A directory that is still to be walked, being walked, or needed by what is below it.
 
-use std::collections::VecDeque;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use fscall::{OFlags, StatxFlags, StatxMask};
-use ringfs::{Dir, Driver};
 
+use crate::access::{Access, OpenDir};
 use crate::task::DirTask;
 use crate::visitor::OrderedVisitor;
 
@@ -36,7 +35,7 @@ pub(crate) struct Node<V: OrderedVisitor> {
 /// The directory's descriptor, while those below need it.
 enum Handle {
     None,
-    Open(Arc<Dir>),
+    Open(Arc<OpenDir>),
     /// Closed to spare descriptors, to be found again by its name and known by its identity.
     Parked(Identity),
 }
@@ -52,7 +51,7 @@ struct Identity {
 pub(crate) struct Order<V: OrderedVisitor> {
     /// What the visit of the directory itself wrote; its task takes it along.
     pub(crate) head: V::Segment,
-    pub(crate) parts: VecDeque<Part<V>>,
+    pub(crate) parts: Vec<Part<V>>,
     /// Nothing will be added.
     pub(crate) complete: bool,
     /// Emission has come here and waits for more.
@@ -97,7 +96,7 @@ impl<V: OrderedVisitor> Node<V> {
     ) -> Self {
         let order = Order {
             head,
-            parts: VecDeque::new(),
+            parts: Vec::new(),
             complete: false,
             wanted: false,
             throttled: None,
@@ -151,19 +150,28 @@ impl<V: OrderedVisitor> Node<V> {
     /// Replaces `out` by what stands before the names in this directory: its path and a `/`,
     /// unless the path ends in one already.
     pub(crate) fn prefix(&self, out: &mut Vec<u8>) {
+        let mut len = 0;
+        for node in self.upwards() {
+            len += node.name.len() + usize::from(node.needs_slash());
+        }
         out.clear();
-        let mut names = Vec::with_capacity(self.depth + 1);
-        let mut node = Some(self);
-        while let Some(this) = node {
-            names.push(&this.name);
-            node = this.parent.as_deref();
+        out.resize(len, b'/');
+        // From the end, where the walk up the tree begins.
+        for node in self.upwards() {
+            let end = len - usize::from(node.needs_slash());
+            len = end - node.name.len();
+            out[len..end].copy_from_slice(&node.name);
         }
-        for name in names.into_iter().rev() {
-            out.extend_from_slice(name);
-            if out.last() != Some(&b'/') {
-                out.push(b'/');
-            }
-        }
+    }
+
+    /// Whether a `/` is to be put behind the name.
+    fn needs_slash(&self) -> bool {
+        !self.name.ends_with(b"/")
+    }
+
+    /// This directory, its parent, and so on up to the root.
+    fn upwards(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |node| node.parent.as_deref())
     }
 
     /// What stands before this directory's own name.
@@ -189,7 +197,7 @@ impl<V: OrderedVisitor> Node<V> {
 
     /// One need less. After the last, gives out the descriptor to be closed, and the permit that
     /// it was kept under.
-    pub(crate) fn release(&self, kept: &Kept) -> Option<Arc<Dir>> {
+    pub(crate) fn release(&self, kept: &Kept) -> Option<Arc<OpenDir>> {
         if self.needed_by.fetch_sub(1, Ordering::AcqRel) != 1 {
             return None;
         }
@@ -203,7 +211,7 @@ impl<V: OrderedVisitor> Node<V> {
     }
 
     /// Keeps the descriptor for those below, or only what it can be found again by.
-    pub(crate) fn keep(&self, dir: &Arc<Dir>, kept: &Kept) {
+    pub(crate) fn keep(&self, dir: &Arc<OpenDir>, kept: &Kept) {
         if kept.take() {
             *self.handle() = Handle::Open(Arc::clone(dir));
         } else if let Ok(identity) = Identity::of(dir) {
@@ -212,7 +220,7 @@ impl<V: OrderedVisitor> Node<V> {
     }
 
     /// Whether the descriptor is at hand, without opening anything.
-    pub(crate) fn dir(&self) -> Option<Arc<Dir>> {
+    pub(crate) fn dir(&self) -> Option<Arc<OpenDir>> {
         match &*self.handle() {
             Handle::Open(dir) => Some(Arc::clone(dir)),
             Handle::None | Handle::Parked(_) => None,
@@ -221,7 +229,7 @@ impl<V: OrderedVisitor> Node<V> {
 
     /// Opens this directory again from the nearest one above that is open, and makes sure that it
     /// is still the same.
-    pub(crate) fn reopen(&self, driver: &Driver) -> io::Result<Arc<Dir>> {
+    pub(crate) fn reopen(&self, access: &Access) -> io::Result<Arc<OpenDir>> {
         let mut below = Vec::new();
         let mut node = self;
         let start = loop {
@@ -246,7 +254,7 @@ impl<V: OrderedVisitor> Node<V> {
             })?);
         }
         let fd = at.ok_or(io::ErrorKind::NotFound)?;
-        let dir = Arc::new(driver.dir_from_fd(fd));
+        let dir = Arc::new(access.adopt(fd));
         match &*self.handle() {
             Handle::Parked(identity) if *identity != Identity::of(&dir)? => Err(moved()),
             _ => Ok(dir),
@@ -260,7 +268,7 @@ fn moved() -> io::Error {
 }
 
 impl Identity {
-    fn of(dir: &Dir) -> io::Result<Self> {
+    fn of(dir: &OpenDir) -> io::Result<Self> {
         let stat = fscall::statx_fd(dir.as_fd(), StatxFlags::empty(), StatxMask::INO)?;
         Ok(Self {
             dev: stat.dev(),

@@ -5,11 +5,10 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use fscall::{Dirent, FileType, StatxMask};
-use ringfs::Dir;
+use fscall::{FileType, StatxMask};
 
-use crate::access::Asked;
-use crate::chunk::Chunk;
+use crate::access::{Asked, OpenDir};
+use crate::chunk::{Chunk, Found};
 use crate::entry::{EntryRef, lstat};
 use crate::error::{Error, ErrorKind};
 use crate::node::{Node, Part};
@@ -21,17 +20,32 @@ use crate::walker::{Options, Turn, Walker, asleep_if};
 pub(crate) struct DirTask<V: OrderedVisitor> {
     node: Arc<Node<V>>,
     stage: Stage,
-    dir: Option<Arc<Dir>>,
+    dir: Option<Arc<OpenDir>>,
     /// Opening it could sleep, so its reads and stats can as well.
     cold: bool,
-    chunk: Chunk,
     /// The output since the last sub-directory.
     out: V::Segment,
-    /// Finished output that has not been published.
-    parts: Vec<Part<V>>,
-    /// Sub-directories that have not been queued.
-    children: Vec<Arc<Node<V>>>,
+    tools: Tools<V>,
     asked: Asked,
+}
+
+/// What one directory after the other is walked with, to spare allocations. Empty in between.
+pub(crate) struct Tools<V: OrderedVisitor> {
+    pub(crate) chunk: Chunk,
+    /// Finished output that has not been published.
+    pub(crate) parts: Vec<Part<V>>,
+    /// Sub-directories that have not been queued.
+    pub(crate) children: Vec<Arc<Node<V>>>,
+}
+
+impl<V: OrderedVisitor> Default for Tools<V> {
+    fn default() -> Self {
+        Self {
+            chunk: Chunk::default(),
+            parts: Vec::new(),
+            children: Vec::new(),
+        }
+    }
 }
 
 enum Stage {
@@ -55,7 +69,7 @@ pub(crate) enum Step {
 }
 
 impl<V: OrderedVisitor> DirTask<V> {
-    pub(crate) fn new(node: Arc<Node<V>>, chunk: Chunk) -> Self {
+    pub(crate) fn new(node: Arc<Node<V>>, tools: Tools<V>) -> Self {
         let stage = if node.parent().is_none() {
             Stage::Look
         } else {
@@ -67,10 +81,8 @@ impl<V: OrderedVisitor> DirTask<V> {
             stage,
             dir: None,
             cold: false,
-            chunk,
             out,
-            parts: Vec::new(),
-            children: Vec::new(),
+            tools,
             asked: Asked::default(),
         }
     }
@@ -79,14 +91,18 @@ impl<V: OrderedVisitor> DirTask<V> {
         &self.node
     }
 
-    pub(crate) fn into_chunk(self) -> Chunk {
-        self.chunk
+    pub(crate) fn into_tools(mut self) -> Tools<V> {
+        self.tools.chunk.reset();
+        self.tools.parts.clear();
+        self.tools.children.clear();
+        self.tools
     }
 
     /// Goes on as far as possible.
     pub(crate) fn step(&mut self, turn: &mut Turn<'_, V>, cx: &mut Context<'_>) -> Step {
         loop {
-            if turn.walker.is_stopped() {
+            let stopped = turn.walker.is_stopped();
+            if stopped && !matches!(self.stage, Stage::Close) {
                 return Step::Done;
             }
             let next = match self.stage {
@@ -100,6 +116,8 @@ impl<V: OrderedVisitor> DirTask<V> {
                 Stage::Visit => Poll::Ready(self.visit(turn)),
                 Stage::Close => match self.asked.poll_close(cx) {
                     Poll::Ready(()) => return Step::Done,
+                    // They are on their way, and nobody has to wait for them.
+                    Poll::Pending if stopped => return Step::Done,
                     Poll::Pending => Poll::Pending,
                 },
             };
@@ -164,8 +182,7 @@ impl<V: OrderedVisitor> DirTask<V> {
             Err(error) => self.unopened(turn, error),
         };
         if let Some(parent) = self.node.parent() {
-            self.asked
-                .close(turn.walker, parent.release(&turn.walker.kept));
+            self.asked.close(parent.release(&turn.walker.kept));
         }
         Poll::Ready(stage)
     }
@@ -203,11 +220,12 @@ impl<V: OrderedVisitor> DirTask<V> {
     }
 
     fn read(&mut self, turn: &mut Turn<'_, V>) -> Stage {
-        let Some(dir) = self.dir.as_ref().map(Arc::clone) else {
+        // Borrowed: at the end of the directory its last handle goes to the ring to be closed.
+        let Some(dir) = &self.dir else {
             return self.end(turn);
         };
-        let chunk = &mut self.chunk;
-        let sort = || turn.walker.access.inode_order_helps(&dir);
+        let chunk = &mut self.tools.chunk;
+        let sort = || turn.walker.access.inode_order_helps(dir);
         let sort: Option<&dyn Fn() -> bool> =
             turn.walker.options.sort_large_by_inode.then_some(&sort);
         let filled = asleep_if(self.cold, turn.member, || chunk.fill(dir.as_fd(), sort));
@@ -234,8 +252,8 @@ impl<V: OrderedVisitor> DirTask<V> {
                 prefix: &turn.scratch.prefix,
                 depth: self.node.depth() + 1,
             };
-            for ahead in 0..self.chunk.len().min(Asked::WINDOW) {
-                let Some(found) = self.chunk.peek(ahead) else {
+            for ahead in 0..self.tools.chunk.len().min(Asked::WINDOW) {
+                let Some(found) = self.tools.chunk.peek(ahead) else {
                     break;
                 };
                 let mask = turn.walker.mask_for(&visible.entry(&found));
@@ -254,7 +272,7 @@ impl<V: OrderedVisitor> DirTask<V> {
         let count = if turn.walker.access.is_ring() {
             self.asked.answered()
         } else {
-            self.chunk.len()
+            self.tools.chunk.len()
         };
         self.node.prefix(&mut turn.scratch.prefix);
         let prefix = std::mem::take(&mut turn.scratch.prefix);
@@ -268,13 +286,13 @@ impl<V: OrderedVisitor> DirTask<V> {
             self.visit_all(turn.walker, count, &visible)
         });
         turn.scratch.prefix = prefix;
-        self.chunk.advance(count);
+        self.tools.chunk.advance(count);
         self.asked.forget();
         match end {
             Visit::Quit => return self.quit(turn),
             Visit::Continue | Visit::Prune => self.hand_over(turn, &dir, false),
         }
-        if self.chunk.len() > 0 {
+        if self.tools.chunk.len() > 0 {
             Stage::Ask
         } else {
             Stage::Read
@@ -284,13 +302,16 @@ impl<V: OrderedVisitor> DirTask<V> {
     fn visit_all(&mut self, walker: &Walker<V>, count: usize, visible: &Visible<'_>) -> Visit {
         let Self {
             node,
-            chunk,
             out,
-            parts,
-            children,
+            tools,
             asked,
             ..
         } = self;
+        let Tools {
+            chunk,
+            parts,
+            children,
+        } = tools;
         let Options {
             min_depth,
             max_depth,
@@ -308,7 +329,7 @@ impl<V: OrderedVisitor> DirTask<V> {
                 answer
             } else {
                 let mask = walker.mask_for(&entry);
-                (!mask.is_empty()).then(|| lstat(visible.dir, found.name(), mask))
+                (!mask.is_empty()).then(|| lstat(visible.dir, found.c_name(), mask))
             };
             entry.stat = answer.as_ref().map(Result::as_ref);
             if let (None, Some(Ok(stat))) = (entry.file_type, &answer) {
@@ -333,7 +354,7 @@ impl<V: OrderedVisitor> DirTask<V> {
             }
             match visit {
                 Visit::Continue if descends => {
-                    let child = Arc::new(Node::child(node, found.name(), found.ino(), head));
+                    let child = Arc::new(Node::child(node, found.name(), found.ino, head));
                     if ordered {
                         parts.push(Part::Child(Arc::clone(&child)));
                     }
@@ -355,39 +376,40 @@ impl<V: OrderedVisitor> DirTask<V> {
 
     /// Ends the current segment.
     fn cut(&mut self, walker: &Walker<V>) {
-        cut(walker.visitor(), &mut self.out, &mut self.parts);
+        cut(walker.visitor(), &mut self.out, &mut self.tools.parts);
     }
 
     /// Publishes the output so far and queues the sub-directories that were found.
-    fn hand_over(&mut self, turn: &mut Turn<'_, V>, dir: &Arc<Dir>, complete: bool) {
-        if !self.children.is_empty() {
+    fn hand_over(&mut self, turn: &mut Turn<'_, V>, dir: &Arc<OpenDir>, complete: bool) {
+        if !self.tools.children.is_empty() {
             if self.node.dir().is_none() {
                 self.node.keep(dir, &turn.walker.kept);
             }
-            self.children.iter().for_each(|_| self.node.need());
-            turn.walker.queue(&mut self.children);
+            self.tools.children.iter().for_each(|_| self.node.need());
+            turn.walker.queue(&mut self.tools.children);
         }
         self.cut(turn.walker);
-        turn.walker.publish(&self.node, &mut self.parts, complete);
+        turn.walker
+            .publish(&self.node, &mut self.tools.parts, complete);
         turn.walker.tell(turn.member);
     }
 
     /// The directory has no more to give.
     fn end(&mut self, turn: &mut Turn<'_, V>) -> Stage {
         self.cut(turn.walker);
-        turn.walker.publish(&self.node, &mut self.parts, true);
+        turn.walker.publish(&self.node, &mut self.tools.parts, true);
         self.let_go(turn)
     }
 
     /// The visitor has seen what it looked for: this is the last that the walk will emit.
     fn quit(&mut self, turn: &mut Turn<'_, V>) -> Stage {
         self.cut(turn.walker);
-        self.parts.push(Part::Quit);
+        self.tools.parts.push(Part::Quit);
         // Those found before the last entry still come first.
         if let Some(dir) = self.dir.as_ref().map(Arc::clone) {
             self.hand_over(turn, &dir, true);
         } else {
-            turn.walker.publish(&self.node, &mut self.parts, true);
+            turn.walker.publish(&self.node, &mut self.tools.parts, true);
         }
         self.let_go(turn)
     }
@@ -396,7 +418,7 @@ impl<V: OrderedVisitor> DirTask<V> {
     fn let_go(&mut self, turn: &mut Turn<'_, V>) -> Stage {
         let kept = self.node.release(&turn.walker.kept);
         drop(kept);
-        self.asked.close(turn.walker, self.dir.take());
+        self.asked.close(self.dir.take());
         Stage::Close
     }
 }
@@ -417,14 +439,14 @@ struct Visible<'a> {
 }
 
 impl<'a> Visible<'a> {
-    fn entry(&self, found: &Dirent<'a>) -> EntryRef<'a> {
+    fn entry(&self, found: &Found<'a>) -> EntryRef<'a> {
         EntryRef {
             dir: self.dir,
             dir_path: self.prefix,
             name: found.name(),
             depth: self.depth,
-            ino: found.ino(),
-            file_type: found.file_type(),
+            ino: found.ino,
+            file_type: found.file_type,
             stat: None,
         }
     }

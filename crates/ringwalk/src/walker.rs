@@ -10,12 +10,11 @@ use blockpool::{Crew, Member, NoThread, Work};
 use fscall::StatxMask;
 
 use crate::access::Access;
-use crate::chunk::Chunk;
 use crate::emit::{Emitter, MOST_HELD};
 use crate::entry::EntryRef;
-use crate::node::{Kept, Node};
+use crate::node::{Kept, Node, Part};
 use crate::park::Park;
-use crate::task::{DirTask, Step};
+use crate::task::{DirTask, Step, Tools};
 use crate::visitor::OrderedVisitor;
 
 /// So many directories are walked by the first thread alone: a small tree is done before a second
@@ -60,7 +59,7 @@ pub(crate) struct Walker<V: OrderedVisitor> {
     /// The caller's thread, when it takes part and has nothing to do.
     caller: Mutex<Caller>,
     caller_wakes: Condvar,
-    chunks: Mutex<Vec<Chunk>>,
+    spare: Mutex<Spare<V>>,
 }
 
 /// What may be worked on next.
@@ -72,6 +71,24 @@ struct Queue<V: OrderedVisitor> {
     /// Directories that nobody has begun, the next in pre-order on top.
     fresh: Vec<Arc<Node<V>>>,
 }
+
+/// Memory for the directories to come.
+struct Spare<V: OrderedVisitor> {
+    tools: Vec<Tools<V>>,
+    parts: Vec<Vec<Part<V>>>,
+}
+
+impl<V: OrderedVisitor> Default for Spare<V> {
+    fn default() -> Self {
+        Self {
+            tools: Vec::new(),
+            parts: Vec::new(),
+        }
+    }
+}
+
+/// So much memory for parts is kept.
+const SPARE_PARTS: usize = 64;
 
 #[derive(Default)]
 struct Caller {
@@ -139,7 +156,7 @@ impl<V: OrderedVisitor> Walker<V> {
             this: Weak::clone(this),
             caller: Mutex::default(),
             caller_wakes: Condvar::new(),
-            chunks: Mutex::default(),
+            spare: Mutex::default(),
             options,
         });
         lock(&walker.queue).fresh.extend(roots.into_iter().rev());
@@ -337,8 +354,21 @@ impl<V: OrderedVisitor> Walker<V> {
 
     fn begin(&self, node: Arc<Node<V>>) -> Box<DirTask<V>> {
         self.active.fetch_add(1, Ordering::Relaxed);
-        let chunk = lock(&self.chunks).pop().unwrap_or_default();
-        Box::new(DirTask::new(node, chunk))
+        let mut spare = lock(&self.spare);
+        let mut tools = spare.tools.pop().unwrap_or_default();
+        if tools.parts.capacity() == 0 {
+            tools.parts = spare.parts.pop().unwrap_or_default();
+        }
+        drop(spare);
+        Box::new(DirTask::new(node, tools))
+    }
+
+    /// Takes back the memory of parts that have been emitted.
+    pub(crate) fn recycle_parts(&self, parts: Vec<Part<V>>) {
+        let mut spare = lock(&self.spare);
+        if parts.capacity() > 0 && spare.parts.len() < SPARE_PARTS {
+            spare.parts.push(parts);
+        }
     }
 
     /// Takes a task as far as it goes now.
@@ -378,9 +408,8 @@ impl<V: OrderedVisitor> Walker<V> {
     fn done(&self, task: DirTask<V>) {
         self.active.fetch_sub(1, Ordering::Relaxed);
         self.walked.fetch_add(1, Ordering::Relaxed);
-        let mut chunk = task.into_chunk();
-        chunk.reset();
-        lock(&self.chunks).push(chunk);
+        let tools = task.into_tools();
+        lock(&self.spare).tools.push(tools);
         if self.live.fetch_sub(1, Ordering::AcqRel) == 1 && !self.is_ordered() {
             self.finish();
         }

@@ -11,6 +11,10 @@ pub(crate) struct Output {
     messages: Vec<Range<usize>>,
 }
 
+/// What is allocated for the first line: the output of a middling directory, and still in reach of
+/// malloc's per-thread cache.
+const FIRST: usize = 1000;
+
 /// A place in an [`Output`], to go back to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mark {
@@ -38,6 +42,9 @@ pub(crate) enum Piece<'a> {
 impl Output {
     /// Where bytes for standard output are appended.
     pub(crate) fn text(&mut self) -> &mut Vec<u8> {
+        if self.bytes.capacity() == 0 {
+            self.bytes.reserve(FIRST);
+        }
         &mut self.bytes
     }
 
