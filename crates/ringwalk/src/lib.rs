@@ -20,6 +20,7 @@ mod error;
 mod node;
 mod parallel;
 mod park;
+mod span;
 mod stream;
 mod task;
 mod visitor;

@@ -8,6 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use fscall::{OFlags, StatxFlags, StatxMask};
 
 use crate::access::{Access, OpenDir};
+use crate::chunk::Found;
+use crate::span::Span;
 use crate::task::DirTask;
 use crate::visitor::OrderedVisitor;
 
@@ -25,6 +27,7 @@ pub(crate) struct Node<V: OrderedVisitor> {
     name: Box<[u8]>,
     depth: usize,
     ino: u64,
+    span: Span,
     claimed: AtomicBool,
     handle: Mutex<Handle>,
     /// Sub-directories found and not opened yet, and one more while the directory is being read.
@@ -68,17 +71,23 @@ pub(crate) enum Part<V: OrderedVisitor> {
 }
 
 impl<V: OrderedVisitor> Node<V> {
-    pub(crate) fn root(path: &[u8]) -> Self {
-        Self::new(None, path, 0, 0, V::Segment::default())
+    pub(crate) fn root(path: &[u8], span: Span) -> Self {
+        Self::new(None, path, (0, 0), span, V::Segment::default())
     }
 
-    pub(crate) fn child(parent: &Arc<Self>, name: &[u8], ino: u64, head: V::Segment) -> Self {
-        Self::new(Some(Arc::clone(parent)), name, parent.depth + 1, ino, head)
+    pub(crate) fn child(
+        parent: &Arc<Self>,
+        found: &Found<'_>,
+        span: Span,
+        head: V::Segment,
+    ) -> Self {
+        let place = (parent.depth + 1, found.ino);
+        Self::new(Some(Arc::clone(parent)), found.name(), place, span, head)
     }
 
     /// What holds the roots together: a directory that is never opened, and complete.
     pub(crate) fn top(roots: impl Iterator<Item = Arc<Self>>) -> Self {
-        let top = Self::new(None, b"", 0, 0, V::Segment::default());
+        let top = Self::new(None, b"", (0, 0), Span::ALL, V::Segment::default());
         let mut order = top.order();
         order.parts = roots.map(Part::Child).collect();
         order.complete = true;
@@ -90,8 +99,8 @@ impl<V: OrderedVisitor> Node<V> {
     fn new(
         parent: Option<Arc<Self>>,
         name: &[u8],
-        depth: usize,
-        ino: u64,
+        (depth, ino): (usize, u64),
+        span: Span,
         head: V::Segment,
     ) -> Self {
         let order = Order {
@@ -106,6 +115,7 @@ impl<V: OrderedVisitor> Node<V> {
             name: name.into(),
             depth,
             ino,
+            span,
             claimed: AtomicBool::new(false),
             handle: Mutex::new(Handle::None),
             needed_by: AtomicUsize::new(1),
@@ -128,6 +138,11 @@ impl<V: OrderedVisitor> Node<V> {
     /// The inode number that the parent lists.
     pub(crate) fn ino(&self) -> u64 {
         self.ino
+    }
+
+    /// Where in the walk's order it lies, as far as numbers can tell.
+    pub(crate) fn span(&self) -> Span {
+        self.span
     }
 
     /// True for the one who may work on it.

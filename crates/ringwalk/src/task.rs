@@ -12,6 +12,7 @@ use crate::chunk::{Chunk, Found};
 use crate::entry::{EntryRef, lstat};
 use crate::error::{Error, ErrorKind};
 use crate::node::{Node, Part};
+use crate::span::Span;
 use crate::visitor::{OrderedVisitor, Visit};
 use crate::walker::{Options, Turn, Walker, asleep_if};
 
@@ -23,6 +24,8 @@ pub(crate) struct DirTask<V: OrderedVisitor> {
     dir: Option<Arc<OpenDir>>,
     /// Opening it could sleep, so its reads and stats can as well.
     cold: bool,
+    /// What is left of the directory's span for sub-directories that are still to be found.
+    span: Span,
     /// The output since the last sub-directory.
     out: V::Segment,
     tools: Tools<V>,
@@ -77,6 +80,7 @@ impl<V: OrderedVisitor> DirTask<V> {
         };
         let out = std::mem::take(&mut node.order().head);
         Self {
+            span: node.span(),
             node,
             stage,
             dir: None,
@@ -302,6 +306,7 @@ impl<V: OrderedVisitor> DirTask<V> {
     fn visit_all(&mut self, walker: &Walker<V>, count: usize, visible: &Visible<'_>) -> Visit {
         let Self {
             node,
+            span,
             out,
             tools,
             asked,
@@ -320,6 +325,8 @@ impl<V: OrderedVisitor> DirTask<V> {
         } = walker.options;
         let visitor = walker.visitor();
         let is_visited = visible.depth >= min_depth;
+        // By their places among all entries; how many of them are directories is not known yet.
+        let place = span.take_half();
         for ahead in 0..count {
             let Some(found) = chunk.peek(ahead) else {
                 continue;
@@ -354,7 +361,8 @@ impl<V: OrderedVisitor> DirTask<V> {
             }
             match visit {
                 Visit::Continue if descends => {
-                    let child = Arc::new(Node::child(node, found.name(), found.ino, head));
+                    let span = place.part(ahead, count);
+                    let child = Arc::new(Node::child(node, &found, span, head));
                     if ordered {
                         parts.push(Part::Child(Arc::clone(&child)));
                     }

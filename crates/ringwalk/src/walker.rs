@@ -1,8 +1,11 @@
 //! The shared state of a walk, and what its workers do.
 
 use std::any::Any;
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::Ordering::{AcqRel, Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Waker};
 
@@ -14,6 +17,7 @@ use crate::emit::{Emitter, MOST_HELD};
 use crate::entry::EntryRef;
 use crate::node::{Kept, Node, Part};
 use crate::park::Park;
+use crate::span::Span;
 use crate::task::{DirTask, Step, Tools};
 use crate::visitor::OrderedVisitor;
 
@@ -68,9 +72,50 @@ struct Queue<V: OrderedVisitor> {
     wanted: Option<Arc<Node<V>>>,
     /// Directories that were waiting and can go on.
     resumed: Vec<Box<DirTask<V>>>,
-    /// Directories that nobody has begun, the next in pre-order on top.
-    fresh: Vec<Arc<Node<V>>>,
+    /// Directories that nobody has begun, the next in order on top.
+    fresh: BinaryHeap<Fresh<V>>,
+    /// How many directories have been queued.
+    count: u64,
 }
+
+impl<V: OrderedVisitor> Default for Queue<V> {
+    fn default() -> Self {
+        Self {
+            wanted: None,
+            resumed: Vec::new(),
+            fresh: BinaryHeap::new(),
+            count: 0,
+        }
+    }
+}
+
+/// A directory that nobody has begun, with what it is chosen by: the first in order, so that as
+/// little output as possible has to wait for its turn; among equals, and where there is no order,
+/// the one that was queued last, whose surroundings are still in the caches.
+struct Fresh<V: OrderedVisitor> {
+    priority: (Reverse<u128>, u64),
+    node: Arc<Node<V>>,
+}
+
+impl<V: OrderedVisitor> Ord for Fresh<V> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.priority.cmp(&other.priority)
+    }
+}
+
+impl<V: OrderedVisitor> PartialOrd for Fresh<V> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<V: OrderedVisitor> PartialEq for Fresh<V> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl<V: OrderedVisitor> Eq for Fresh<V> {}
 
 /// Memory for the directories to come.
 struct Spare<V: OrderedVisitor> {
@@ -132,7 +177,8 @@ impl<V: OrderedVisitor> Walker<V> {
     ) -> Arc<Self> {
         let roots: Vec<_> = roots
             .iter()
-            .map(|root| Arc::new(Node::root(root)))
+            .enumerate()
+            .map(|(index, root)| Arc::new(Node::root(root, Span::ALL.part(index, roots.len()))))
             .collect();
         let top = Arc::new(Node::top(roots.iter().cloned()));
         let (threads, ordered) = (options.threads, options.ordered);
@@ -140,11 +186,7 @@ impl<V: OrderedVisitor> Walker<V> {
             visitor,
             kept: Kept::new(options.kept),
             access,
-            queue: Mutex::new(Queue {
-                wanted: None,
-                resumed: Vec::new(),
-                fresh: Vec::new(),
-            }),
+            queue: Mutex::default(),
             emitter: Mutex::new(Emitter::new(top)),
             held: AtomicUsize::new(0),
             live: AtomicUsize::new(roots.len()),
@@ -159,11 +201,11 @@ impl<V: OrderedVisitor> Walker<V> {
             spare: Mutex::default(),
             options,
         });
-        lock(&walker.queue).fresh.extend(roots.into_iter().rev());
+        walker.push(roots.into_iter());
         if ordered {
             // Emission begins to wait for the first root.
             walker.emit();
-        } else if walker.live.load(Ordering::Relaxed) == 0 {
+        } else if walker.live.load(Relaxed) == 0 {
             walker.finish();
         }
         let crew = Crew::new(threads, Arc::clone(&walker) as Arc<dyn Work>);
@@ -189,25 +231,25 @@ impl<V: OrderedVisitor> Walker<V> {
 
     /// Bytes that have found their turn. Crossing the limit lets others go on.
     pub(crate) fn unhold(&self, bytes: usize) {
-        let before = self.held.fetch_sub(bytes, Ordering::Relaxed);
+        let before = self.held.fetch_sub(bytes, Relaxed);
         if before >= MOST_HELD && before - bytes < MOST_HELD {
             self.wake_someone();
         }
     }
 
     pub(crate) fn is_stopped(&self) -> bool {
-        self.stopped.load(Ordering::Relaxed)
+        self.stopped.load(Relaxed)
     }
 
     /// Ends the walk wherever it is.
     pub(crate) fn stop(&self) {
-        self.stopped.store(true, Ordering::Relaxed);
+        self.stopped.store(true, Relaxed);
         self.finish();
     }
 
     /// The walk is over.
     pub(crate) fn finish(&self) {
-        self.stopped.store(true, Ordering::Relaxed);
+        self.stopped.store(true, Relaxed);
         let was_finished = std::mem::replace(&mut lock(&self.caller).finished, true);
         self.caller_wakes.notify_all();
         if !was_finished {
@@ -229,8 +271,22 @@ impl<V: OrderedVisitor> Walker<V> {
 
     /// Adds directories that were found in this order, the first to be walked first.
     pub(crate) fn queue(&self, nodes: &mut Vec<Arc<Node<V>>>) {
-        self.live.fetch_add(nodes.len(), Ordering::Relaxed);
-        lock(&self.queue).fresh.extend(nodes.drain(..).rev());
+        self.live.fetch_add(nodes.len(), Relaxed);
+        self.push(nodes.drain(..));
+    }
+
+    fn push(&self, nodes: impl DoubleEndedIterator<Item = Arc<Node<V>>>) {
+        let mut queue = lock(&self.queue);
+        for node in nodes.rev() {
+            queue.count += 1;
+            let place = if self.options.ordered {
+                node.span().place()
+            } else {
+                0
+            };
+            let priority = (Reverse(place), queue.count);
+            queue.fresh.push(Fresh { priority, node });
+        }
     }
 
     /// Emission waits for a directory that nobody has begun. The emitting worker will look for
@@ -254,7 +310,7 @@ impl<V: OrderedVisitor> Walker<V> {
 
     /// A member has added work.
     pub(crate) fn tell(&self, member: &Member<'_>) {
-        if self.walked.load(Ordering::Relaxed) > ALONE && self.is_waiting() {
+        if self.walked.load(Relaxed) > ALONE && self.is_waiting() {
             member.call_in();
         }
     }
@@ -308,14 +364,7 @@ impl<V: OrderedVisitor> Walker<V> {
     /// Frees what an unfinished walk leaves, and throws a visitor's panic.
     pub(crate) fn dismantle(&self) {
         lock(&self.crew).take();
-        let queue = std::mem::replace(
-            &mut *lock(&self.queue),
-            Queue {
-                wanted: None,
-                resumed: Vec::new(),
-                fresh: Vec::new(),
-            },
-        );
+        let queue = std::mem::take(&mut *lock(&self.queue));
         drop(queue);
         lock(&self.emitter).dismantle();
         if let Some(panic) = lock(&self.panic).take() {
@@ -339,7 +388,7 @@ impl<V: OrderedVisitor> Walker<V> {
             return Some(task);
         }
         while self.may_begin() {
-            let node = queue.fresh.pop()?;
+            let Fresh { node, .. } = queue.fresh.pop()?;
             if node.claim() {
                 drop(queue);
                 return Some(self.begin(node));
@@ -349,11 +398,11 @@ impl<V: OrderedVisitor> Walker<V> {
     }
 
     fn may_begin(&self) -> bool {
-        !self.should_wait() && self.active.load(Ordering::Relaxed) < self.options.open
+        !self.should_wait() && self.active.load(Relaxed) < self.options.open
     }
 
     fn begin(&self, node: Arc<Node<V>>) -> Box<DirTask<V>> {
-        self.active.fetch_add(1, Ordering::Relaxed);
+        self.active.fetch_add(1, Relaxed);
         let mut spare = lock(&self.spare);
         let mut tools = spare.tools.pop().unwrap_or_default();
         if tools.parts.capacity() == 0 {
@@ -406,11 +455,11 @@ impl<V: OrderedVisitor> Walker<V> {
     }
 
     fn done(&self, task: DirTask<V>) {
-        self.active.fetch_sub(1, Ordering::Relaxed);
-        self.walked.fetch_add(1, Ordering::Relaxed);
+        self.active.fetch_sub(1, Relaxed);
+        self.walked.fetch_add(1, Relaxed);
         let tools = task.into_tools();
         lock(&self.spare).tools.push(tools);
-        if self.live.fetch_sub(1, Ordering::AcqRel) == 1 && !self.is_ordered() {
+        if self.live.fetch_sub(1, AcqRel) == 1 && !self.is_ordered() {
             self.finish();
         }
     }
