@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -13,7 +14,8 @@ use crate::threads::{NoThread, recruit};
 /// Something that several threads can do together.
 pub trait Work: Send + Sync + 'static {
     /// Does what there is to do and returns when nothing is left, or when the member
-    /// [is surplus](Member::is_surplus) at a point where others can go on.
+    /// [is surplus](Member::is_surplus) at a point where others can go on. A panic ends this call
+    /// and nothing else; work that wants to pass it on catches it itself.
     fn run(&self, member: &Member<'_>);
 
     /// Whether a further thread would find something to do now. Asked whenever a place becomes
@@ -174,19 +176,13 @@ impl Inner {
     /// Whoever adds work does so before it looks at the counts, and a leaving member looks at the
     /// work after it has changed them, so either of the two sees the other.
     fn stay(self: &Arc<Self>) {
-        struct Leave<'a>(&'a Inner);
-        impl Drop for Leave<'_> {
-            fn drop(&mut self) {
-                self.0.change(|counts| counts.awake -= 1);
-            }
-        }
         loop {
-            let leave = Leave(self);
-            self.work.run(&Member {
+            let member = Member {
                 crew: self,
                 not_sync: PhantomData,
-            });
-            drop(leave);
+            };
+            let _ = catch_unwind(AssertUnwindSafe(|| self.work.run(&member)));
+            self.change(|counts| counts.awake -= 1);
             let stays = self.work.is_waiting()
                 && self.change(|counts| {
                     let room = has_place(counts.awake);

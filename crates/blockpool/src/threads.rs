@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
@@ -79,8 +78,7 @@ pub(crate) fn recruit(crew: Arc<Inner>) -> Result<(), NoThread> {
 /// A thread's life: one crew after the other, parked between them.
 fn live(mut crew: Arc<Inner>, _permit: Permit) {
     loop {
-        // A panic is the crew's own business; here it must only not take the thread's place along.
-        let _ = catch_unwind(AssertUnwindSafe(|| crew.serve_recruited()));
+        crew.serve_recruited();
         drop(crew);
         match park() {
             Some(next) => crew = next,

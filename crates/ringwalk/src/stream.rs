@@ -21,7 +21,19 @@ use crate::walker::Walker;
 /// entries holds.
 const AHEAD: usize = 16;
 
-type Batch = Vec<Result<Entry, Error>>;
+/// Some entries, and what they take up.
+#[derive(Default)]
+struct Batch {
+    items: Vec<Result<Entry, Error>>,
+    bytes: usize,
+}
+
+impl Batch {
+    fn push(&mut self, item: Result<Entry, Error>, path: usize) {
+        self.bytes += size_of_val(&item) + path;
+        self.items.push(item);
+    }
+}
 
 /// The entries of a walk, from [`Walk::into_stream`].
 ///
@@ -83,7 +95,7 @@ impl Stream for Entries {
                         return Poll::Ready(Some(item));
                     }
                     match ready!(walking.batches.as_mut().poll_next(cx)) {
-                        Some(batch) => walking.batch = batch.into_iter(),
+                        Some(batch) => walking.batch = batch.items.into_iter(),
                         None => self.state = State::Ended,
                     }
                 }
@@ -128,18 +140,18 @@ impl OrderedVisitor for Collector {
     }
 
     fn visit(&self, entry: &EntryRef<'_>, batch: &mut Batch) -> Visit {
-        batch.push(Ok(entry.to_owned()));
+        let path = entry.dir_path().len() + entry.file_name().len();
+        batch.push(Ok(entry.to_owned()), path);
         Visit::Continue
     }
 
     fn error(&self, error: &Error, batch: &mut Batch) -> Visit {
-        batch.push(Err(error.clone()));
+        batch.push(Err(error.clone()), error.path_bytes().len());
         Visit::Continue
     }
 
     fn weight(&self, batch: &Batch) -> usize {
-        // A path of average length beside the entry itself.
-        batch.len() * (size_of::<Result<Entry, Error>>() + 64)
+        batch.bytes
     }
 
     fn emit(&self, batch: Batch) -> Visit {
