@@ -167,7 +167,7 @@ fn a_panic_costs_the_crew_neither_place_nor_thread() {
     struct Panics(AtomicUsize, AtomicUsize);
     impl Work for Panics {
         fn run(&self, member: &Member<'_>) {
-            while self
+            if self
                 .0
                 .fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1))
                 .is_ok()

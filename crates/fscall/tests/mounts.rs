@@ -4,7 +4,7 @@ use std::ffi::CString;
 use std::fs;
 use std::path::Path;
 
-use fscall::mounts::{Locality, Mounts};
+use fscall::mounts::{DontSync, Locality, Mounts};
 use fscall::{CWD, Statx, StatxFlags, StatxMask, statmount, statx, with_c_path};
 
 fn stat(path: &str, mask: StatxMask) -> Option<Statx> {
@@ -139,8 +139,8 @@ fn what_is_in_memory_here() {
 #[test]
 fn the_question_of_every_mount_is_answered_alike_each_time() {
     let mounts = Mounts::new();
-    let first = mounts.any_ignores_dont_sync();
-    assert!((0..1000).all(|_| mounts.any_ignores_dont_sync() == first));
+    let first = mounts.dont_sync();
+    assert!((0..1000).all(|_| mounts.dont_sync() == first));
 }
 
 /// In a mount namespace of its own, so that nobody else sees the mount.
@@ -292,15 +292,12 @@ fn without_proc_every_mount_may_sleep() {
         let mounts = Mounts::new();
         let stat = stat(path, StatxMask::MNT_ID).unwrap();
         assert_eq!(mounts.locality_by_mountinfo(&stat), Locality::MaySleep);
-        assert!(mounts.any_ignores_dont_sync());
+        assert_eq!(mounts.dont_sync(), DontSync::Unknown);
         assert!(mounts.inode_order_helps(&stat, false));
         unmount(Path::new("/proc"));
         // The table is tried again after a while.
-        let first = (0..300)
-            .map(|_| mounts.any_ignores_dont_sync())
-            .last()
-            .unwrap();
-        assert_eq!(first, Mounts::new().any_ignores_dont_sync());
+        let first = (0..300).map(|_| mounts.dont_sync()).last().unwrap();
+        assert_eq!(first, Mounts::new().dont_sync());
         assert_eq!(mounts.locality_by_mountinfo(&stat), Locality::Local);
     });
 }

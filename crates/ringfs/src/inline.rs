@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use libc::{EBADF, EFAULT, EINVAL, ENAMETOOLONG, ENOENT, ENOSYS, EPERM};
 
-use fscall::mounts::{Locality, Mounts};
+use fscall::mounts::{DontSync, Locality, Mounts};
 use fscall::{Form, OFlags, OpenHow, Prepared, ResolveFlags, Statx, StatxFlags, StatxMask};
 
 /// What came of an attempt.
@@ -75,30 +75,37 @@ impl InlineRoute {
     ) -> Inline {
         // Before a call on a mount that may not honour DONT_SYNC the only safe thing is not to
         // make it.
-        if MOUNTS.get().any_ignores_dont_sync() {
-            return Inline::Miss;
-        }
+        let resolve = match MOUNTS.get().dont_sync() {
+            DontSync::Everywhere => ResolveFlags::CACHED,
+            DontSync::OnRoot if path.is_some_and(|path| path.to_bytes().starts_with(b"/")) => {
+                ResolveFlags::CACHED | ResolveFlags::NO_XDEV
+            }
+            DontSync::OnRoot | DontSync::Unknown => return Inline::Miss,
+        };
         match (prepared.form(), path) {
             (Form::Fd, _) => self
                 .by_descriptor(dir, prepared)
                 .map_or(Inline::Miss, |answer| Inline::Answer(Ok(answer))),
             (Form::Path, Some(path)) if self.cached_open.is_on() => {
-                self.by_path(dir, path, prepared)
+                self.by_path(dir, path, prepared, resolve)
             }
             (Form::Path, _) => Inline::Miss,
         }
     }
 
-    fn by_path(&self, dir: BorrowedFd<'_>, path: &CStr, prepared: &Prepared) -> Inline {
+    fn by_path(
+        &self,
+        dir: BorrowedFd<'_>,
+        path: &CStr,
+        prepared: &Prepared,
+        resolve: ResolveFlags,
+    ) -> Inline {
         let follow = if prepared.flags().contains(StatxFlags::SYMLINK_NOFOLLOW) {
             OFlags::NOFOLLOW
         } else {
             OFlags::empty()
         };
-        let how = OpenHow::new(
-            OFlags::PATH | OFlags::CLOEXEC | follow,
-            ResolveFlags::CACHED,
-        );
+        let how = OpenHow::new(OFlags::PATH | OFlags::CLOEXEC | follow, resolve);
         let fd = match fscall::openat2(dir, path, &how) {
             Ok(fd) => fd,
             Err(error) if is_final(&error, path, prepared) => return Inline::Answer(Err(error)),

@@ -28,6 +28,26 @@ pub enum Locality {
     MaySleep,
 }
 
+/// Which mounts keep the promise that [`DONT_SYNC`](crate::StatxFlags::DONT_SYNC) and
+/// [`CACHED`](crate::ResolveFlags::CACHED) make: not to wait for anybody.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DontSync {
+    /// All of them.
+    Everywhere = 1,
+    /// That of `/`, and not all others: a path from there must not lead to another mount.
+    OnRoot = 2,
+    /// Nobody knows.
+    Unknown = 3,
+}
+
+impl DontSync {
+    fn from_bits(bits: u8) -> Option<Self> {
+        [Self::Everywhere, Self::OnRoot, Self::Unknown]
+            .into_iter()
+            .find(|&answer| answer as u8 == bits)
+    }
+}
+
 /// What has been learnt of mounts.
 ///
 /// Threads share it. It holds a lock and an open file, so a forked child should have its own.
@@ -44,19 +64,15 @@ pub enum Locality {
 pub struct Mounts {
     unique: Table,
     watch: Watch,
-    ignores: Ignores,
+    honoured: Honoured,
 }
 
 /// On a cache line of its own: every inline call counts here.
 #[repr(align(64))]
-struct Ignores {
+struct Honoured {
     calls: AtomicU32,
     answer: AtomicU8,
 }
-
-const UNKNOWN: u8 = 0;
-const NONE: u8 = 1;
-const SOME: u8 = 2;
 
 /// After how many calls the mount table is looked at again.
 const CALLS_PER_LOOK: u32 = 256;
@@ -64,14 +80,14 @@ const CALLS_PER_LOOK: u32 = 256;
 impl Mounts {
     /// Knows nothing yet. Costs no kernel call.
     pub const fn new() -> Self {
-        let ignores = Ignores {
+        let honoured = Honoured {
             calls: AtomicU32::new(0),
-            answer: AtomicU8::new(UNKNOWN),
+            answer: AtomicU8::new(0),
         };
         Self {
             unique: Table::new(),
             watch: Watch::new(),
-            ignores,
+            honoured,
         }
     }
 
@@ -121,26 +137,25 @@ impl Mounts {
         !matches!(kind, Some(Kind::LocalInMemory | Kind::Unsorted))
     }
 
-    /// Whether anything is mounted where a call may wait in spite of
-    /// [`DONT_SYNC`](crate::StatxFlags::DONT_SYNC) and
-    /// [`CACHED`](crate::ResolveFlags::CACHED): 9p, cifs, coda, gfs2, ocfs2, pvfs2, and every
-    /// type that mainline kernels do not have. True if the mount table can't be read.
+    /// Where [`DONT_SYNC`](crate::StatxFlags::DONT_SYNC) and
+    /// [`CACHED`](crate::ResolveFlags::CACHED) keep a call from waiting for somebody else: not on
+    /// 9p, cifs, coda, gfs2, ocfs2, pvfs2, and any type that mainline kernels do not have.
     ///
     /// It costs an atomic counter. Every 256th call looks whether mounts have changed.
-    pub fn any_ignores_dont_sync(&self) -> bool {
+    pub fn dont_sync(&self) -> DontSync {
         // Relaxed: a count that is a little off looks a little earlier or later.
-        let calls = self.ignores.calls.fetch_add(1, Ordering::Relaxed);
-        let known = self.ignores.answer.load(Ordering::Relaxed);
-        if known != UNKNOWN && !calls.is_multiple_of(CALLS_PER_LOOK) {
-            return known == SOME;
+        let calls = self.honoured.calls.fetch_add(1, Ordering::Relaxed);
+        let known = DontSync::from_bits(self.honoured.answer.load(Ordering::Relaxed));
+        if let Some(known) = known
+            && !calls.is_multiple_of(CALLS_PER_LOOK)
+        {
+            return known;
         }
         let answer = self
             .watch
-            .retry_and_look(MountInfo::any_ignores_dont_sync)
-            .unwrap_or(true);
-        self.ignores
-            .answer
-            .store(if answer { SOME } else { NONE }, Ordering::Relaxed);
+            .retry_and_look(MountInfo::dont_sync)
+            .unwrap_or(DontSync::Unknown);
+        self.honoured.answer.store(answer as u8, Ordering::Relaxed);
         answer
     }
 

@@ -7,7 +7,7 @@ use std::os::fd::AsRawFd;
 use std::sync::{PoisonError, RwLock};
 
 use super::kind::{Kind, ignores_dont_sync};
-use super::mountinfo;
+use super::{DontSync, mountinfo};
 
 /// `/proc/self/mountinfo`, open, and what was read from it.
 pub(super) struct Watch {
@@ -33,6 +33,8 @@ pub(super) struct MountInfo {
     /// `None`: mounts of this device do not agree.
     by_dev: HashMap<Dev, Option<Kind>>,
     any_ignores_dont_sync: bool,
+    /// The mount of `/` is there and does not.
+    root_honours_it: bool,
 }
 
 impl Watch {
@@ -105,7 +107,12 @@ impl MountInfo {
             if *of_dev != Some(kind) {
                 *of_dev = None;
             }
-            mounts.any_ignores_dont_sync |= ignores_dont_sync(line.fs_type);
+            let ignores = ignores_dont_sync(line.fs_type);
+            mounts.any_ignores_dont_sync |= ignores;
+            if line.point == b"/" {
+                // The last one covers those before it.
+                mounts.root_honours_it = !ignores;
+            }
         }
         mounts
     }
@@ -121,8 +128,14 @@ impl MountInfo {
         *self.by_dev.get(&dev)?
     }
 
-    pub(super) fn any_ignores_dont_sync(&self) -> bool {
-        self.any_ignores_dont_sync
+    pub(super) fn dont_sync(&self) -> DontSync {
+        if !self.any_ignores_dont_sync {
+            DontSync::Everywhere
+        } else if self.root_honours_it {
+            DontSync::OnRoot
+        } else {
+            DontSync::Unknown
+        }
     }
 }
 
@@ -176,12 +189,16 @@ mod tests {
 
     #[test]
     fn one_unknown_mount_is_enough() {
-        assert!(!MountInfo::parse(TABLE).any_ignores_dont_sync());
-        let with = |line: &[u8]| MountInfo::parse(&[TABLE, line].concat()).any_ignores_dont_sync();
-        assert!(with(b"7 1 0:8 / /z rw - zfs tank rw\n"));
-        assert!(with(b"7 1 0:8 / /9 rw - 9p share rw\n"));
-        assert!(with(b"garbage\n"));
-        assert!(!with(b"7 1 0:8 / /s rw - fuse.sshfs host: rw\n"));
+        assert_eq!(MountInfo::parse(TABLE).dont_sync(), DontSync::Everywhere);
+        let with = |line: &[u8]| MountInfo::parse(&[TABLE, line].concat()).dont_sync();
+        assert_eq!(with(b"7 1 0:8 / /z rw - zfs tank rw\n"), DontSync::OnRoot);
+        assert_eq!(with(b"7 1 0:8 / /9 rw - 9p share rw\n"), DontSync::OnRoot);
+        assert_eq!(with(b"7 1 0:8 / / rw - 9p share rw\n"), DontSync::Unknown);
+        assert_eq!(with(b"garbage\n"), DontSync::OnRoot);
+        assert_eq!(
+            with(b"7 1 0:8 / /s rw - fuse.sshfs host: rw\n"),
+            DontSync::Everywhere
+        );
     }
 
     #[test]

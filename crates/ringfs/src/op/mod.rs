@@ -84,7 +84,8 @@ pub(crate) trait Job: Send {
     fn kind(&self) -> OperationKind;
     /// See [`Operation::request`].
     fn request(&mut self) -> Option<Request<'_>>;
-    /// The future is gone: nobody wants the answer.
+    /// The future is gone and nobody wants the answer, so there is no need to ask. Never true of
+    /// a close: it has to be made, and as a call that may sleep.
     fn is_abandoned(&self) -> bool;
     /// Does it by plain calls and wakes the future.
     fn run(self: Box<Self>);
@@ -139,7 +140,8 @@ impl<O: Operation> Job for Task<O> {
     }
 
     fn is_abandoned(&self) -> bool {
-        self.done.as_ref().is_none_or(oneshot::Sender::is_canceled)
+        self.op.kind() != OperationKind::Close
+            && self.done.as_ref().is_none_or(oneshot::Sender::is_canceled)
     }
 
     fn run(mut self: Box<Self>) {
