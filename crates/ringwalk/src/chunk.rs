@@ -86,23 +86,21 @@ impl Chunk {
         self.index.clear();
         self.indexed = 0;
         self.next = 0;
-        let collect = sort.filter(|_| !self.unsorted);
-        let (enough, most) = if collect.is_some() {
-            (SORTED_AT_ONCE, SORTED_AT_ONCE)
-        } else {
-            (1, usize::MAX)
-        };
         let mut sorts = false;
         loop {
+            let collects = sort.is_some() && !self.unsorted;
+            let (enough, most) = if collects {
+                (SORTED_AT_ONCE, SORTED_AT_ONCE)
+            } else {
+                (1, usize::MAX)
+            };
             self.add_to_index(most);
-            if let Some(helps) = collect
-                && !sorts
-                && self.index.len() > WORTH_SORTING
-            {
-                sorts = helps();
+            if collects && !sorts && self.index.len() > WORTH_SORTING {
+                sorts = sort.is_some_and(|helps| helps());
                 self.unsorted = !sorts;
+                continue;
             }
-            if self.index.len() >= enough || self.ended || self.unsorted {
+            if self.index.len() >= enough || self.ended {
                 break;
             }
             if let Err(error) = self.read(dir) {
@@ -183,5 +181,66 @@ impl Chunk {
     /// Goes on by `count` entries.
     pub(crate) fn advance(&mut self, count: usize) {
         self.next += count;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+    use std::fs::File;
+    use std::os::fd::AsFd;
+
+    use super::*;
+
+    /// A directory of `count` entries, in memory, where they come in no order of theirs.
+    fn directory(count: usize) -> (tempfile::TempDir, File) {
+        let temp = tempfile::tempdir().unwrap();
+        for index in 0..count {
+            // A link is made faster than a file, and is an entry all the same.
+            std::os::unix::fs::symlink("x", temp.path().join(format!("{index:x}"))).unwrap();
+        }
+        let file = File::open(temp.path()).unwrap();
+        (temp, file)
+    }
+
+    /// All entries, as the chunks bring them.
+    fn read(dir: &File, sort: Option<&dyn Fn() -> bool>) -> Vec<Vec<(u64, Vec<u8>)>> {
+        let mut chunk = Chunk::default();
+        let mut chunks = Vec::new();
+        fscall::rewind(dir.as_fd()).unwrap();
+        while chunk.fill(dir.as_fd(), sort).unwrap() {
+            let entry = |ahead| {
+                chunk
+                    .peek(ahead)
+                    .map(|found| (found.ino, found.name().to_vec()))
+            };
+            chunks.push((0..chunk.len()).filter_map(entry).collect());
+            chunk.advance(chunk.len());
+        }
+        chunks
+    }
+
+    #[test]
+    fn every_entry_comes_once_sorted_or_not() {
+        let (_temp, dir) = directory(25_000);
+        let plain = read(&dir, None);
+        assert!(plain.len() > 1);
+        let plain = plain.concat();
+        assert_eq!(plain.iter().collect::<HashSet<_>>().len(), 25_000);
+        assert_eq!(read(&dir, Some(&|| false)).concat(), plain);
+        let sorted = read(&dir, Some(&|| true));
+        assert_eq!(sorted.len(), 1);
+        let mut expected = plain;
+        expected.sort_by_key(|(ino, _)| *ino);
+        assert_eq!(sorted.concat(), expected);
+    }
+
+    #[test]
+    fn small_directories_are_never_sorted() {
+        let (_temp, dir) = directory(300);
+        let asked = std::cell::Cell::new(false);
+        let entries = read(&dir, Some(&|| asked.replace(true)));
+        assert_eq!(entries.concat().len(), 300);
+        assert!(!asked.get());
     }
 }
