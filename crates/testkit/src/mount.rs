@@ -13,6 +13,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 use crate::process::{self, Finished};
+use crate::skip::needs_root;
 use crate::{Reason, Skip};
 
 /// A mounted file system.
@@ -73,7 +74,7 @@ impl Drop for Mount {
 }
 
 #[allow(unsafe_code)]
-fn unmount(point: &Path, flags: i32) -> io::Result<()> {
+pub(crate) fn unmount(point: &Path, flags: i32) -> io::Result<()> {
     let point = CString::new(point.as_os_str().as_bytes())?;
     // SAFETY: `point` ends with NUL and lives through the call.
     match unsafe { libc::umount2(point.as_ptr(), flags | libc::UMOUNT_NOFOLLOW) } {
@@ -88,6 +89,17 @@ fn unmount(point: &Path, flags: i32) -> io::Result<()> {
 /// No root, no mkfs.ext4, or the kernel refuses.
 pub fn ext4() -> Result<Mount, Skip> {
     image("ext4", 64, &["mkfs.ext4", "-q"])
+}
+
+/// ext4 with room for so many files and directories.
+///
+/// # Errors
+/// As [`ext4`].
+pub fn ext4_for(entries: u64) -> Result<Mount, Skip> {
+    // A directory takes a block of 4 KiB, and each entry an inode of 256 bytes.
+    let mib = 64 + ((entries * (4096 + 256)) >> 20);
+    let inodes = (entries + 100).to_string();
+    image("ext4", mib, &["mkfs.ext4", "-q", "-N", &inodes])
 }
 
 /// ext4 whose directories do not tell the type of their entries (`DT_UNKNOWN`).
@@ -223,20 +235,11 @@ fn image(kind: &str, mib: u64, mkfs: &[&str]) -> Result<Mount, Skip> {
 
 /// A directory for a mount, if there may be any.
 fn start(name: &str) -> Result<TempDir, Skip> {
-    if !is_root() {
-        return Err(Skip::missing(name, "needs root"));
-    }
+    needs_root(name)?;
     tempfile::Builder::new()
         .prefix("mount-")
         .tempdir()
         .map_err(|error| skip(name, &error))
-}
-
-/// Whether the tests run as root.
-#[allow(unsafe_code)]
-pub fn is_root() -> bool {
-    // SAFETY: geteuid reads one number of this process and cannot fail.
-    unsafe { libc::geteuid() == 0 }
 }
 
 fn words<'a>(options: &'a [&str], source: &'a Path) -> Vec<&'a OsStr> {
@@ -299,6 +302,14 @@ mod tests {
     fn ext4_is_mounted() {
         holds_files_and_goes(or_skip!(ext4()), "ext4");
         holds_files_and_goes(or_skip!(ext4_without_types()), "ext4");
+    }
+
+    #[test]
+    fn ext4_holds_what_it_was_made_for() {
+        let mount = or_skip!(ext4_for(6_000));
+        for i in 0..6_000 {
+            fs::create_dir(mount.path().join(i.to_string())).unwrap();
+        }
     }
 
     #[test]

@@ -70,6 +70,24 @@ impl fmt::Display for Skip {
 
 impl std::error::Error for Skip {}
 
+/// The tests run as root, who may mount and become another user.
+///
+/// # Errors
+/// They do not; `name` says what was to be done.
+pub fn needs_root(name: impl Into<String>) -> Result<(), Skip> {
+    if is_root() {
+        Ok(())
+    } else {
+        Err(Skip::missing(name, "needs root"))
+    }
+}
+
+#[allow(unsafe_code)]
+fn is_root() -> bool {
+    // SAFETY: geteuid reads one number of this process and cannot fail.
+    unsafe { libc::geteuid() == 0 }
+}
+
 /// The value of a `Result<T, Skip>`, or the end of the test.
 ///
 /// ```

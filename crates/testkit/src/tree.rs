@@ -1,16 +1,19 @@
 //! Trees to walk: random ones with all that a name, a type and a mode can be,
 //! and large flat directories.
 
+mod flat;
 mod names;
 mod node;
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use fastrand::Rng;
 use tempfile::TempDir;
+
+pub use self::flat::{fill, flat, scatter};
 
 /// What lies at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -278,36 +281,6 @@ fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
     fs::set_permissions(path, fs::Permissions::from_mode(mode))
 }
 
-/// A directory of `count` empty files, named `f000000` and on, as fast as hard links can be made.
-///
-/// # Errors
-/// What making a file answered.
-pub fn flat(count: usize) -> io::Result<TempDir> {
-    let directory = tempfile::Builder::new().prefix("flat-").tempdir()?;
-    fill(directory.path(), count)?;
-    Ok(directory)
-}
-
-/// Fills an empty directory as [`flat`] does.
-///
-/// # Errors
-/// What making a file answered.
-pub fn fill(directory: &Path, count: usize) -> io::Result<()> {
-    // File systems limit the links of one file (ext4: 65,000).
-    const LINKS: usize = 1_000;
-    let mut original = PathBuf::new();
-    for i in 0..count {
-        let path = directory.join(format!("f{i:06}"));
-        if i % LINKS == 0 {
-            File::create_new(&path)?;
-            original = path;
-        } else {
-            fs::hard_link(&original, &path)?;
-        }
-    }
-    Ok(())
-}
-
 fn with_path(error: &io::Error, path: &Path) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
@@ -396,12 +369,5 @@ mod tests {
         let path = tree.path().to_owned();
         drop(tree);
         assert!(!path.exists());
-    }
-
-    #[test]
-    fn a_flat_directory_has_its_entries() {
-        let directory = flat(2_500).unwrap();
-        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 2_500);
-        assert!(directory.path().join("f002499").is_file());
     }
 }

@@ -5,13 +5,17 @@ mod common;
 use std::fs::OpenOptions;
 use std::io::{Read, pipe};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Command, Output};
+use std::path::Path;
+use std::process::Command;
 
-use common::{Place, Program, assert_same, oracle, words};
+use common::{place, words};
+use testkit::or_skip;
+use testkit::oracle::{Answer, FIND, LOCALES, Place, gnu_find};
+use testkit::process::LIMIT;
 
 /// A tree whose list of names is longer than any buffer.
 fn tree() -> Place {
-    let place = Place::new();
+    let place = place();
     for number in 0..2000 {
         place.file(format!("t/{}/{number}{}", number % 7, "x".repeat(100)), 0);
     }
@@ -19,15 +23,15 @@ fn tree() -> Place {
 }
 
 /// Runs both programs with what `change` does to them and compares.
-fn compare(place: &Place, line: &str, change: impl Fn(&mut Command)) -> Output {
-    let run = |program| {
-        let mut command = place.command(program, &words(line));
+fn compare(place: &Place, line: &str, change: impl Fn(&mut Command)) {
+    let _deadline = testkit::deadline(2 * LIMIT);
+    let case = place.case(words(line));
+    let run = |program: &Path| {
+        let mut command = case.command(program);
         change(&mut command);
-        command.output().unwrap()
+        Answer::from(command.output().unwrap())
     };
-    let (gnu, ours) = (run(Program::Gnu), run(Program::Ours));
-    assert_same(line, &gnu, &ours);
-    ours
+    case.assert_same(&run(Path::new(FIND)), &run(&place.program()));
 }
 
 /// Closes a descriptor in the child.
@@ -63,11 +67,9 @@ const LINES: &[&str] = &[
 
 #[test]
 fn a_full_device() {
-    if !oracle("a_full_device") {
-        return;
-    }
+    or_skip!(gnu_find());
     let mut place = tree();
-    for locale in common::LOCALES {
+    for locale in LOCALES {
         place.locale = locale;
         for line in LINES {
             compare(&place, line, |command| {
@@ -79,9 +81,7 @@ fn a_full_device() {
 
 #[test]
 fn standard_error_on_a_full_device() {
-    if !oracle("standard_error_on_a_full_device") {
-        return;
-    }
+    or_skip!(gnu_find());
     let place = tree();
     for line in [
         "t/0 -maxdepth 0 -path x/",
@@ -97,9 +97,7 @@ fn standard_error_on_a_full_device() {
 
 #[test]
 fn closed_descriptors() {
-    if !oracle("closed_descriptors") {
-        return;
-    }
+    or_skip!(gnu_find());
     let place = tree();
     for line in LINES {
         for fd in 0..3 {
@@ -115,9 +113,7 @@ fn closed_descriptors() {
 
 #[test]
 fn output_that_cannot_be_written_to() {
-    if !oracle("output_that_cannot_be_written_to") {
-        return;
-    }
+    or_skip!(gnu_find());
     let place = tree();
     for line in LINES {
         compare(&place, line, |command| {
@@ -130,7 +126,8 @@ fn output_that_cannot_be_written_to() {
 fn a_reader_that_goes_away() {
     let place = tree();
     let (mut reader, writer) = pipe().unwrap();
-    let mut command = place.command(Program::Ours, &words("t t t t t t t t"));
+    let case = place.case(words("t t t t t t t t"));
+    let mut command = case.command(place.program());
     command.stdout(writer);
     let mut child = command.spawn().unwrap();
     drop(command);
@@ -141,9 +138,7 @@ fn a_reader_that_goes_away() {
 
 #[test]
 fn an_ignored_sigpipe_stays_ignored() {
-    if !oracle("an_ignored_sigpipe_stays_ignored") {
-        return;
-    }
+    or_skip!(gnu_find());
     let place = tree();
     for line in LINES {
         compare(&place, line, |command| {
@@ -156,9 +151,7 @@ fn an_ignored_sigpipe_stays_ignored() {
 
 #[test]
 fn messages_keep_their_place() {
-    if !oracle("messages_keep_their_place") {
-        return;
-    }
+    or_skip!(gnu_find());
     let place = tree();
-    place.compare_merged(&words("t/1 none t/2 none/ t/3 t/1/none"));
+    place.compare_merged(words("t/1 none t/2 none/ t/3 t/1/none"));
 }

@@ -2,7 +2,9 @@
 
 mod common;
 
-use common::{Place, bytes, oracle, words};
+use common::{bytes, place, words};
+use testkit::or_skip;
+use testkit::oracle::gnu_find;
 
 const LINES: &[&str] = &[
     // Operators without operands.
@@ -141,23 +143,19 @@ const LINES: &[&str] = &[
 
 #[test]
 fn messages_are_gnus() {
-    if !oracle("messages_are_gnus") {
-        return;
-    }
-    let mut place = Place::new();
+    or_skip!(gnu_find());
+    let place = place();
     place.file("t/x", 3);
     assert!(LINES.len() >= 60);
     for line in LINES {
-        place.compare_in_all_locales(&words(line));
+        place.compare_in_all_locales(words(line));
     }
 }
 
 #[test]
 fn arguments_that_are_no_words() {
-    if !oracle("arguments_that_are_no_words") {
-        return;
-    }
-    let mut place = Place::new();
+    or_skip!(gnu_find());
+    let place = place();
     place.file("t/x", 3);
     let odd: &[&[u8]] = &[
         b"",
@@ -200,34 +198,22 @@ fn arguments_that_are_no_words() {
 
 #[test]
 fn the_environment_switches_warnings_off() {
-    if !oracle("the_environment_switches_warnings_off") {
-        return;
-    }
-    let place = Place::new();
+    or_skip!(gnu_find());
+    let place = place();
     place.file("t/x", 3);
     for (name, line) in [
         ("POSIXLY_CORRECT", "t -warn -name a/b -path x/ -maxdepth 0"),
         ("FIND_BLOCK_SIZE", "t"),
         ("FIND_BLOCK_SIZE", "--help"),
     ] {
-        let run = |program| {
-            place
-                .command(program, &words(line))
-                .env(name, "1")
-                .output()
-                .unwrap()
-        };
-        common::assert_same(
-            line,
-            &run(common::Program::Gnu),
-            &run(common::Program::Ours),
-        );
+        let case = place.case(words(line)).env(name, "1");
+        case.assert_like_find(place.program());
     }
 }
 
 #[test]
 fn what_is_missing_is_refused() {
-    let place = Place::new();
+    let place = place();
     for line in [
         "t -delete",
         "-L t",
@@ -237,10 +223,7 @@ fn what_is_missing_is_refused() {
         "t -printf %p",
         "t -regex x",
     ] {
-        let output = place
-            .command(common::Program::Ours, &words(line))
-            .output()
-            .unwrap();
+        let output = place.run(words(line));
         assert_eq!(output.status.code(), Some(1), "{line}");
         assert!(output.stdout.is_empty());
         assert!(
@@ -253,14 +236,9 @@ fn what_is_missing_is_refused() {
 
 #[test]
 fn own_options() {
-    let place = Place::new();
+    let place = place();
     place.file("t/x", 3);
-    let run = |line: &str| {
-        place
-            .command(common::Program::Ours, &words(line))
-            .output()
-            .unwrap()
-    };
+    let run = |line: &str| place.run(words(line));
     for good in ["-j 1 t", "-j2 t", "t -j 3", "t -j4 -print", "-P -j 2 -- t"] {
         assert_eq!(run(good).stdout, b"t\nt/x\n", "{good}");
         assert_eq!(run(good).status.code(), Some(0), "{good}");
@@ -284,11 +262,7 @@ fn own_options() {
         assert!(run(line).stdout.starts_with(start.as_bytes()), "{line}");
         assert_eq!(run(line).status.code(), Some(0));
     }
-    let output = place
-        .command(common::Program::Ours, &words("t"))
-        .env("RINGFS_BACKEND", "nonsense")
-        .output()
-        .unwrap();
+    let output = place.answer(&place.case(["t"]).env("RINGFS_BACKEND", "nonsense"));
     assert_eq!(output.status.code(), Some(1));
     assert!(output.stdout.is_empty() && output.stderr.starts_with(b"find: "));
 }

@@ -5,9 +5,12 @@ mod common;
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::{FromRawFd, OwnedFd};
+use std::path::Path;
 use std::process::Output;
 
-use common::{LOCALES, Place, Program, assert_same, bytes, oracle, words};
+use common::{bytes, place, words};
+use testkit::or_skip;
+use testkit::oracle::{Answer, Case, FIND, LOCALES, gnu_find};
 
 /// A pseudo-terminal: what is written to the second comes out of the first.
 fn terminal() -> (File, OwnedFd) {
@@ -31,9 +34,9 @@ fn terminal() -> (File, OwnedFd) {
     (master, slave)
 }
 
-fn show(place: &Place, program: Program, line: &str) -> Output {
+fn show(case: &Case, program: &Path) -> Answer {
     let (mut master, slave) = terminal();
-    let mut command = place.command(program, &words(line));
+    let mut command = case.command(program);
     command.stdout(slave.try_clone().unwrap()).stdin(slave);
     let child = command
         .stderr(std::process::Stdio::piped())
@@ -43,18 +46,16 @@ fn show(place: &Place, program: Program, line: &str) -> Output {
     // Reading fails with EIO once all of it is read and the other side is closed.
     let mut stdout = Vec::new();
     let _ = master.read_to_end(&mut stdout);
-    Output {
+    Answer::from(Output {
         stdout,
         ..child.wait_with_output().unwrap()
-    }
+    })
 }
 
 #[test]
 fn names_and_warnings() {
-    if !oracle("names_and_warnings") {
-        return;
-    }
-    let mut place = Place::new();
+    or_skip!(gnu_find());
+    let mut place = place();
     for name in [
         &b"a\nb"[..],
         b"\xff",
@@ -78,8 +79,9 @@ fn names_and_warnings() {
             "t none",
             "t -foo",
         ] {
-            let gnu = show(&place, Program::Gnu, line);
-            assert_same(line, &gnu, &show(&place, Program::Ours, line));
+            let case = place.case(words(line));
+            let gnu = show(&case, Path::new(FIND));
+            case.assert_same(&gnu, &show(&case, &place.program()));
         }
     }
 }

@@ -3,14 +3,16 @@
 
 mod common;
 
-use common::{NOBODY, Place, can_drop_privileges, oracle, words};
+use common::{place, words};
+use testkit::or_skip;
+use testkit::oracle::{LOCALES, NOBODY, gnu_find};
+use testkit::skip::needs_root;
 
 #[test]
 fn unreadable_trees() {
-    if !oracle("unreadable_trees") || !can_drop_privileges("unreadable_trees") {
-        return;
-    }
-    let mut place = Place::new();
+    or_skip!(gnu_find());
+    or_skip!(needs_root("another user"));
+    let mut place = place();
     for parent in ["t/none", "t/read", "t/search", "t/all"] {
         for name in ["f", "g.c", "d/inner", "e/inner.c"] {
             place.file(format!("{parent}/{name}"), 600);
@@ -69,27 +71,24 @@ fn unreadable_trees() {
         "-O1 t -size +0 -type l -name f",
         "-O3 t -size +0 -newer t -name f",
     ] {
-        for locale in common::LOCALES {
+        for locale in LOCALES {
             place.locale = locale;
-            place.compare(&words(line));
-            place.compare_merged(&words(line));
+            place.compare(words(line));
+            place.compare_merged(words(line));
         }
     }
 }
 
 #[test]
 fn an_unreadable_working_directory() {
-    if !oracle("an_unreadable_working_directory")
-        || !can_drop_privileges("an_unreadable_working_directory")
-    {
-        return;
-    }
-    let mut place = Place::new();
+    or_skip!(gnu_find());
+    or_skip!(needs_root("another user"));
+    let mut place = place();
     place.file("f", 1);
     place.file("d/f", 1);
     place.user = Some(NOBODY);
     place.mode("", 0o711);
     for line in ["", ". d", "d f", "../w"] {
-        place.compare(&words(line));
+        place.compare(words(line));
     }
 }

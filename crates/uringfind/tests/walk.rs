@@ -5,10 +5,12 @@ mod common;
 use std::os::unix::fs::symlink;
 use std::time::{Duration, SystemTime};
 
-use common::{Place, bytes, oracle, words};
+use common::{bytes, place, words};
+use testkit::or_skip;
+use testkit::oracle::{Place, gnu_find};
 
 fn tree() -> Place {
-    let place = Place::new();
+    let place = place();
     for (name, size) in [
         ("t/a/1", 0),
         ("t/a/2", 1),
@@ -31,10 +33,8 @@ fn tree() -> Place {
 
 #[test]
 fn starting_points() {
-    if !oracle("starting_points") {
-        return;
-    }
-    let mut place = tree();
+    or_skip!(gnu_find());
+    let place = tree();
     for line in [
         "",
         ".",
@@ -61,7 +61,7 @@ fn starting_points() {
         "../w/t",
         "./t/../f",
     ] {
-        place.compare_in_all_locales(&words(line));
+        place.compare_in_all_locales(words(line));
     }
     for line in [
         "/ -maxdepth 0 -name /",
@@ -69,19 +69,17 @@ fn starting_points() {
         "/ -maxdepth 0 -path /",
         "t/ -maxdepth 1 -name t",
     ] {
-        place.compare(&words(line));
+        place.compare(words(line));
     }
     let root = place.path().into_os_string();
-    place.compare(&[&root]);
+    place.compare([&root]);
     place.compare(&[bytes(b""), bytes(b"t"), bytes(b"")]);
     place.compare_merged(&[bytes(b""), bytes(b"t"), bytes(b"none"), bytes(b"f")]);
 }
 
 #[test]
 fn tests_and_actions() {
-    if !oracle("tests_and_actions") {
-        return;
-    }
+    or_skip!(gnu_find());
     let place = tree();
     let old = SystemTime::now() - Duration::from_hours(24 * 200);
     place.file("t/old", 5).set_modified(old).unwrap();
@@ -155,17 +153,15 @@ fn tests_and_actions() {
         "-O1 t -size +0 -name 5 -type f",
         "-O3 t -size +0 ! -name 5 -type f",
     ] {
-        place.compare(&words(line));
-        place.compare_merged(&words(line));
+        place.compare(words(line));
+        place.compare_merged(words(line));
     }
 }
 
 #[test]
 fn odd_names() {
-    if !oracle("odd_names") {
-        return;
-    }
-    let mut place = Place::new();
+    or_skip!(gnu_find());
+    let place = place();
     let names: &[&[u8]] = &[
         b"\xff",
         b"\xc3\xa9",
@@ -191,8 +187,8 @@ fn odd_names() {
     }
     let long = [b'n'; 255];
     place.file(bytes(&[b"t/d/".as_slice(), &long].concat()), 1);
-    place.compare_in_all_locales(&words("t"));
-    place.compare_in_all_locales(&words("t -print0"));
+    place.compare_in_all_locales(words("t"));
+    place.compare_in_all_locales(words("t -print0"));
     for pattern in [
         &b"?"[..],
         b"??",
@@ -219,10 +215,8 @@ fn odd_names() {
 
 #[test]
 fn deep_and_wide() {
-    if !oracle("deep_and_wide") {
-        return;
-    }
-    let place = Place::new();
+    or_skip!(gnu_find());
+    let place = place();
     let mut path = String::from("deep");
     for _ in 0..200 {
         path.push_str("/d");
@@ -238,17 +232,15 @@ fn deep_and_wide() {
         "deep -name d -prune",
         "wide -name *99 -print -quit",
     ] {
-        place.compare(&words(line));
+        place.compare(words(line));
     }
 }
 
 /// From 10,000 entries on, GNU find sorts a directory by inode on most file systems.
 #[test]
 fn huge_directories() {
-    if !oracle("huge_directories") {
-        return;
-    }
-    let place = Place::new();
+    or_skip!(gnu_find());
+    let place = place();
     for number in 0..10_050 {
         place.file(format!("t/{number}"), number % 2);
         if number % 1000 == 0 {
@@ -261,15 +253,13 @@ fn huge_directories() {
         "t -name d* -prune -o -print",
         "t -name 77 -print -quit",
     ] {
-        place.compare(&words(line));
+        place.compare(words(line));
     }
 }
 
 #[test]
 fn deeply_nested_expressions() {
-    if !oracle("deeply_nested_expressions") {
-        return;
-    }
+    or_skip!(gnu_find());
     let place = tree();
     let mut line = words("t");
     for _ in 0..130 {
