@@ -101,6 +101,7 @@ fn routes() -> io::Result<Vec<Route>> {
             },
         ),
         tokio_fs(runtime()?),
+        ringfs(runtime()?),
     ])
 }
 
@@ -109,6 +110,17 @@ fn tokio_fs(runtime: Runtime) -> Route {
         runtime.block_on(async {
             for name in names {
                 tokio::fs::symlink_metadata(&name.std).await?;
+            }
+            Ok(())
+        })
+    })
+}
+
+fn ringfs(runtime: Runtime) -> Route {
+    Route::new("ringfs::symlink_metadata", move |names| {
+        runtime.block_on(async {
+            for name in names {
+                ringfs::symlink_metadata(&name.std).await?;
             }
             Ok(())
         })

@@ -1,0 +1,104 @@
+//! What a process holds, and what it may.
+
+use std::fs;
+use std::io;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// A user without any rights.
+pub const NOBODY: u32 = 65_534;
+
+/// How many descriptors are open.
+///
+/// # Panics
+/// There is no /proc.
+pub fn descriptors() -> usize {
+    fs::read_dir("/proc/self/fd").expect("a /proc").count()
+}
+
+/// The names of the threads.
+///
+/// # Panics
+/// There is no /proc.
+pub fn threads() -> Vec<String> {
+    fs::read_dir("/proc/self/task")
+        .expect("a /proc")
+        .flatten()
+        .filter_map(|task| fs::read_to_string(task.path().join("comm")).ok())
+        .map(|name| name.trim_end().to_owned())
+        .collect()
+}
+
+/// The seconds that the process has computed.
+#[allow(unsafe_code)]
+pub fn cpu_time() -> Duration {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: the call writes a `struct timespec`.
+    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut time) };
+    Duration::new(
+        u64::try_from(time.tv_sec).unwrap_or(0),
+        u32::try_from(time.tv_nsec).unwrap_or(0),
+    )
+}
+
+/// Waits until `value` is what is hoped for, up to ten seconds; its last value.
+pub fn settles<T>(mut value: impl FnMut() -> T, hoped: impl Fn(&T) -> bool) -> T {
+    let end = Instant::now() + Duration::from_secs(10);
+    loop {
+        let now = value();
+        if hoped(&now) || Instant::now() > end {
+            return now;
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Becomes [`NOBODY`], with no other groups. For use after a fork.
+///
+/// # Errors
+/// The process may not.
+#[allow(unsafe_code)]
+pub fn become_nobody() -> io::Result<()> {
+    // SAFETY: no group is read.
+    check(unsafe { libc::setgroups(0, std::ptr::null()) })?;
+    // SAFETY: touches no memory.
+    check(unsafe { libc::setgid(NOBODY) })?;
+    // SAFETY: touches no memory.
+    check(unsafe { libc::setuid(NOBODY) })
+}
+
+/// Sets soft and hard limit of a resource, such as `RLIMIT_NOFILE`. For use after a fork.
+///
+/// # Errors
+/// What setrlimit(2) answers.
+#[allow(unsafe_code)]
+pub fn limit(resource: libc::__rlimit_resource_t, most: u64) -> io::Result<()> {
+    let limit = libc::rlimit {
+        rlim_cur: most,
+        rlim_max: most,
+    };
+    // SAFETY: reads a `struct rlimit`.
+    check(unsafe { libc::setrlimit(resource, &raw const limit) })
+}
+
+/// Lets a program to be executed inherit no descriptor but 0, 1 and 2. For use after a fork.
+///
+/// # Errors
+/// What `close_range(2)` answers.
+#[allow(unsafe_code)]
+pub fn inherit_nothing() -> io::Result<()> {
+    let flags = libc::CLOSE_RANGE_CLOEXEC;
+    // SAFETY: closes nothing before the program is executed.
+    let result = unsafe { libc::syscall(libc::SYS_close_range, 3, u32::MAX, flags) };
+    check(i32::from(result != 0))
+}
+
+fn check(result: i32) -> io::Result<()> {
+    match result {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}

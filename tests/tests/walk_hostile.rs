@@ -1,0 +1,277 @@
+//! Trees and processes that break walkers.
+
+use std::ffi::CString;
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use futures::StreamExt;
+use ringwalk::{Backend, ErrorKind, Order, StatxMask, Walk};
+use testkit::child::{self, Rerun};
+use testkit::or_skip;
+use testkit::skip::needs_root;
+use tests::{LIMIT, block_on, driver, process, walks};
+
+/// Removes a tree that is too deep for `remove_dir_all` of any library.
+struct Deep(PathBuf);
+
+impl Drop for Deep {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("rm")
+            .arg("-rf")
+            .arg(&self.0)
+            .status();
+    }
+}
+
+/// Makes a directory in a directory, and opens it.
+#[allow(unsafe_code)]
+fn descend(dir: &impl AsFd, name: &CString) -> io::Result<OwnedFd> {
+    // SAFETY: `name` ends with NUL and lives through the call.
+    if unsafe { libc::mkdirat(dir.as_fd().as_raw_fd(), name.as_ptr(), 0o755) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    fscall::openat(
+        dir.as_fd(),
+        name,
+        fscall::OFlags::DIRECTORY | fscall::OFlags::CLOEXEC,
+    )
+}
+
+#[test]
+fn a_chain_beyond_path_max_is_walked_to_its_end() {
+    const LEVELS: usize = 3_000;
+    const NAME: usize = 200;
+    let place = tempfile::tempdir().unwrap().keep();
+    let _deep = Deep(place.clone());
+    let name = CString::new(vec![b'n'; NAME]).unwrap();
+    let mut dir = OwnedFd::from(File::open(&place).unwrap());
+    for _ in 0..LEVELS {
+        dir = descend(&dir, &name).unwrap();
+    }
+    drop(dir);
+    // One walk each: their paths are 900 MB, and slow without optimisation.
+    let walks = [
+        (Backend::Auto, Order::PreOrder),
+        (Backend::Ring, Order::Any),
+        (Backend::Threads, Order::Any),
+    ];
+    for (backend, order) in walks {
+        let walk = Walk::new(&place).driver(driver(backend)).order(order);
+        let (paths, errors) = walks::streamed(walk.metadata(StatxMask::MODE));
+        assert!(errors.is_empty(), "{:?}", errors.first());
+        assert_eq!(paths.len(), LEVELS + 1);
+        let longest = paths.iter().map(|path| path.as_os_str().len()).max();
+        assert_eq!(longest, Some(place.as_os_str().len() + LEVELS * (NAME + 1)));
+    }
+}
+
+/// At each level two directories, one of which goes on, and two files.
+fn comb(root: &Path, levels: usize) -> usize {
+    let mut dir = root.to_owned();
+    for _ in 0..levels {
+        for name in ["b", "f"] {
+            fs::write(dir.join(name), "").unwrap();
+        }
+        fs::create_dir(dir.join("c")).unwrap();
+        fs::write(dir.join("c/inside"), "").unwrap();
+        dir.push("d");
+        fs::create_dir(&dir).unwrap();
+    }
+    levels * 5
+}
+
+#[test]
+fn hardly_any_descriptors_are_enough_for_a_comb() {
+    const NAME: &str = "hardly_any_descriptors_are_enough_for_a_comb";
+    if child::is_child(NAME) {
+        let place = PathBuf::from(std::env::var_os("PLACE").unwrap());
+        let count: usize = std::env::var("COUNT").unwrap().parse().unwrap();
+        let backend = std::env::var("BACKEND").unwrap().parse().unwrap();
+        for order in [Order::Any, Order::PreOrder] {
+            for _ in 0..3 {
+                let walk = Walk::new(&place).driver(driver(backend)).order(order);
+                let (paths, errors) = walks::streamed(walk.metadata(StatxMask::SIZE));
+                assert!(errors.is_empty(), "{:?}", errors.first());
+                assert_eq!(paths.len(), count);
+            }
+        }
+        return;
+    }
+    let place = tempfile::tempdir().unwrap();
+    let count = comb(place.path(), 200) + 1;
+    for (backend, descriptors) in [("threads", 13), ("auto", 13), ("ring", 16), ("auto", 16)] {
+        Rerun::new(NAME)
+            .env("PLACE", place.path())
+            .env("COUNT", count.to_string())
+            .env("BACKEND", backend)
+            .before_exec(process::inherit_nothing)
+            .before_exec(move || process::limit(libc::RLIMIT_NOFILE, descriptors))
+            .run()
+            .assert_passed();
+    }
+}
+
+#[test]
+fn a_directory_that_may_not_be_read_is_an_entry_and_an_error() {
+    const NAME: &str = "a_directory_that_may_not_be_read_is_an_entry_and_an_error";
+    if child::is_child(NAME) {
+        let place = PathBuf::from(std::env::var_os("PLACE").unwrap());
+        return walks::every_way(&Walk::new(&place)).for_each(|walk| check_closed(&place, walk));
+    }
+    or_skip!(needs_root("become another user"));
+    let place = tempfile::tempdir().unwrap();
+    fs::create_dir_all(place.path().join("sub/closed/inside")).unwrap();
+    fs::create_dir_all(place.path().join("listed/inside")).unwrap();
+    fs::write(place.path().join("sub/file"), "").unwrap();
+    fs::write(place.path().join("listed/file"), "").unwrap();
+    let modes = [
+        (".", 0o755),
+        ("sub", 0o755),
+        ("sub/closed", 0),
+        ("listed", 0o744),
+    ];
+    for (name, mode) in modes {
+        let mode = fs::Permissions::from_mode(mode);
+        fs::set_permissions(place.path().join(name), mode).unwrap();
+    }
+    let rerun = Rerun::new(NAME).env("PLACE", place.path());
+    rerun
+        .before_exec(process::become_nobody)
+        .run()
+        .assert_passed();
+}
+
+fn check_closed(place: &Path, walk: Walk) {
+    let expected = walks::found(place, &[]);
+    let closed = place.join("sub/closed");
+    // Its names can be read, but nothing can be opened in it.
+    let inside = place.join("listed/inside");
+    for (paths, mut errors) in [
+        walks::streamed(walk.clone().order(Order::PreOrder)),
+        walks::in_order(walk.clone()),
+        walks::in_parallel(walk.clone()),
+    ] {
+        assert_eq!(paths.len(), expected.len());
+        errors.sort_by_key(|error| error.path().to_owned());
+        assert_eq!(errors.len(), 2, "{errors:?}");
+        for (error, path) in errors.iter().zip([&inside, &closed]) {
+            assert_eq!((error.kind(), error.path()), (ErrorKind::Open, &**path));
+            assert_eq!(
+                (error.depth(), error.raw_os_error()),
+                (2, Some(libc::EACCES))
+            );
+            let text = error.to_string();
+            assert!(text.contains(&path.display().to_string()), "{text}");
+            assert!(text.contains("Permission denied"), "{text}");
+        }
+    }
+    // What can't be looked at still comes, without its metadata.
+    let entries: Vec<_> = block_on(walk.metadata(StatxMask::SIZE).into_stream().collect());
+    let blind = entries
+        .iter()
+        .flatten()
+        .filter(|entry| entry.stat().is_none());
+    assert_eq!(
+        blind.count(),
+        2,
+        "inside and file of the directory that can only be listed"
+    );
+}
+
+#[test]
+fn nobody_leads_a_walk_out_of_its_tree() {
+    const SWAPPING: Duration = Duration::from_secs(2);
+    let place = tempfile::tempdir().unwrap();
+    let outside = tempfile::tempdir().unwrap();
+    for i in 0..50 {
+        fs::create_dir_all(outside.path().join(format!("outside{i}/outside"))).unwrap();
+    }
+    let [victim, aside, link] = ["victim", "aside", "link"].map(|name| place.path().join(name));
+    fs::create_dir_all(victim.join("a/b/c")).unwrap();
+    std::os::unix::fs::symlink(outside.path(), &link).unwrap();
+    let stop = Arc::new(AtomicBool::new(false));
+    let swapper = {
+        let (stop, inside) = (Arc::clone(&stop), victim.join("a"));
+        let (victim, aside, link) = (victim.clone(), aside.clone(), link.clone());
+        std::thread::spawn(move || {
+            let inner_aside = victim.with_file_name("inner-aside");
+            let mut swaps = 0_u32;
+            while !stop.load(Ordering::Relaxed) {
+                // The top directory and one below it, in turns.
+                let (place, keep) = if swaps.is_multiple_of(2) {
+                    (&victim, &aside)
+                } else {
+                    (&inside, &inner_aside)
+                };
+                fs::rename(place, keep).unwrap();
+                fs::rename(&link, place).unwrap();
+                fs::rename(place, &link).unwrap();
+                fs::rename(keep, place).unwrap();
+                swaps += 1;
+            }
+            swaps
+        })
+    };
+    let end = Instant::now() + SWAPPING;
+    let mut count = 0;
+    while Instant::now() < end {
+        for walk in walks::every_way(&Walk::new(place.path())) {
+            for path in walks::streamed(walk).0 {
+                let leads_out = path.to_str().unwrap().contains("outside");
+                assert!(!leads_out, "{}", path.display());
+                count += 1;
+            }
+        }
+    }
+    stop.store(true, Ordering::Relaxed);
+    assert!(swapper.join().unwrap() > 100 && count > 100);
+}
+
+#[test]
+fn names_that_vanish_stop_nothing() {
+    let _deadline = testkit::deadline(LIMIT);
+    let place = tempfile::tempdir().unwrap();
+    let stays = place.path().join("stays");
+    comb(&stays_made(&stays), 20);
+    let stop = Arc::new(AtomicBool::new(false));
+    let churn = {
+        let (stop, root) = (Arc::clone(&stop), place.path().to_owned());
+        std::thread::spawn(move || {
+            while !stop.load(Ordering::Relaxed) {
+                let dir = root.join("comes-and-goes");
+                fs::create_dir_all(dir.join("x/y/z")).unwrap();
+                fs::write(dir.join("x/file"), "").unwrap();
+                fs::remove_dir_all(&dir).unwrap();
+            }
+        })
+    };
+    for _ in 0..20 {
+        for walk in walks::every_way(&Walk::new(place.path()).metadata(StatxMask::SIZE)) {
+            let (paths, errors) = walks::streamed(walk);
+            let stayed = paths.iter().filter(|path| path.starts_with(&stays)).count();
+            assert_eq!(stayed, 20 * 5 + 1);
+            for error in errors {
+                assert_eq!(error.raw_os_error(), Some(libc::ENOENT), "{error}");
+                assert!(
+                    error
+                        .path()
+                        .starts_with(place.path().join("comes-and-goes")),
+                    "{error}"
+                );
+            }
+        }
+    }
+    stop.store(true, Ordering::Relaxed);
+    churn.join().unwrap();
+}
+
+fn stays_made(path: &Path) -> PathBuf {
+    fs::create_dir(path).unwrap();
+    path.to_owned()
+}
