@@ -57,6 +57,29 @@ pub fn getdents64(dir: BorrowedFd<'_>, buf: &mut Vec<u8>) -> io::Result<usize> {
     Ok(read)
 }
 
+/// No single record is longer: its length is a 16-bit number.
+const LONGEST_RECORD: usize = 64 * 1024;
+
+/// Reads the next entries like [`getdents64`], as readdir(3) sees them: a directory that has been
+/// removed has ended, and a record that does not fit grows `buf`.
+///
+/// # Errors
+///
+/// What getdents64(2) answers otherwise. `buf` has the same content then.
+pub fn read_records(dir: BorrowedFd<'_>, buf: &mut Vec<u8>) -> io::Result<usize> {
+    match getdents64(dir, buf) {
+        Err(error) if error.raw_os_error() == Some(libc::ENOENT) => Ok(0),
+        Err(error)
+            if error.raw_os_error() == Some(libc::EINVAL)
+                && buf.capacity() - buf.len() < LONGEST_RECORD =>
+        {
+            buf.reserve(LONGEST_RECORD);
+            getdents64(dir, buf)
+        }
+        answer => answer,
+    }
+}
+
 /// Moves an open directory's position back to its start.
 ///
 /// lseek(2).
@@ -72,6 +95,20 @@ pub fn rewind(dir: BorrowedFd<'_>) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn records_as_readdir_sees_them() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("d");
+        std::fs::create_dir(&path).unwrap();
+        let dir = std::fs::File::open(&path).unwrap();
+        // Not even room for one: it grows.
+        let mut buf = Vec::new();
+        assert!(read_records(dir.as_fd(), &mut buf).unwrap() > 0);
+        rewind(dir.as_fd()).unwrap();
+        std::fs::remove_dir(&path).unwrap();
+        assert_eq!(read_records(dir.as_fd(), &mut buf).unwrap(), 0);
+    }
+
     use std::os::fd::AsFd;
 
     use super::*;

@@ -45,7 +45,7 @@ pub use access::searchable;
 pub use c_path::{to_c_path, with_c_path};
 pub use dirent::{Dirent, Dirents, MalformedDirent};
 pub use file_type::FileType;
-pub use getdents::{getdents64, rewind};
+pub use getdents::{getdents64, read_records, rewind};
 pub use open::{CWD, OFlags, OpenHow, ResolveFlags, close, openat, openat2};
 pub use statmount::{MountStat, statmount};
 pub use statx::{

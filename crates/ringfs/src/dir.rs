@@ -43,8 +43,8 @@ pub struct Dir {
     reading: Option<Pending<Chunk>>,
     /// How many bytes the last read brought.
     last: usize,
-    /// The last read found the end, and nobody has been told.
-    ended: bool,
+    /// The last read also found the end, or an error, and nobody has been told.
+    next: Option<io::Result<DirBatch>>,
 }
 
 impl Dir {
@@ -54,7 +54,7 @@ impl Dir {
             fd: Arc::new(fd),
             reading: None,
             last: 0,
-            ended: false,
+            next: None,
         }
     }
 
@@ -127,8 +127,8 @@ impl Dir {
     ///
     /// As [`read`](Self::read).
     pub fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<DirBatch>> {
-        if std::mem::take(&mut self.ended) {
-            return Poll::Ready(Ok(DirBatch::default()));
+        if let Some(next) = self.next.take() {
+            return Poll::Ready(next);
         }
         let mut reading = match self.reading.take() {
             Some(reading) => reading,
@@ -142,10 +142,10 @@ impl Dir {
                 Poll::Pending
             }
             Poll::Ready(chunk) => {
-                let Chunk { records, ended, .. } = chunk?;
-                self.last = records.len();
-                self.ended = ended && !records.is_empty();
-                Poll::Ready(Ok(DirBatch::new(records)))
+                let chunk = chunk?;
+                self.last = chunk.records.len();
+                self.next = after(chunk.ended, chunk.error, &chunk.records);
+                Poll::Ready(Ok(DirBatch::new(chunk.records)))
             }
         }
     }
@@ -191,13 +191,21 @@ impl Dir {
                 fd: chunk.dir,
                 reading: None,
                 last: chunk.records.len(),
-                ended: chunk.ended && !chunk.records.is_empty(),
+                next: after(chunk.ended, chunk.error, &chunk.records),
             };
             return Ok((dir, DirBatch::new(chunk.records)));
         }
         let mut dir = driver.open_dir(path).await?;
         let batch = dir.read().await?;
         Ok((dir, batch))
+    }
+}
+
+/// What the next read will say, if the last one found it out.
+fn after(ended: bool, error: Option<io::Error>, records: &[u8]) -> Option<io::Result<DirBatch>> {
+    match error {
+        Some(error) => Some(Err(error)),
+        None => (ended && !records.is_empty()).then(|| Ok(DirBatch::default())),
     }
 }
 

@@ -14,6 +14,7 @@ use fscall::{Dirents, FileType, StatxMask};
 use futures_core::Stream;
 
 use crate::batch::DirBatch;
+use crate::coop;
 use crate::dir::Dir;
 use crate::driver::Driver;
 use crate::metadata::Metadata;
@@ -79,6 +80,7 @@ impl ReadDir {
     ///
     /// As [`next_entry`](Self::next_entry).
     pub fn poll_next_entry(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Option<DirEntry>>> {
+        ready!(coop::poll_proceed(cx));
         loop {
             if let Some(entry) = self.buffered()? {
                 return Poll::Ready(Ok(Some(entry)));
@@ -118,9 +120,11 @@ impl ReadDir {
     /// Reads the next buffer; false at the end.
     fn poll_fill(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<bool>> {
         if !self.ended {
-            self.batch = ready!(self.dir.poll_read(cx))?;
+            let batch = ready!(self.dir.poll_read(cx));
+            // An error ends it as well, as in std: it may be one that lasts.
+            self.ended = batch.as_ref().map_or(true, DirBatch::is_empty);
+            self.batch = batch?;
             self.at = 0;
-            self.ended = self.batch.is_empty();
         }
         Poll::Ready(Ok(!self.ended))
     }

@@ -8,8 +8,6 @@ use fscall::{Dirent, Dirents, FileType};
 
 /// What is asked of the kernel at once.
 const BUFFER: usize = 64 * 1024;
-/// A single record can be larger than what is left of a buffer, never than this.
-const LARGEST_RECORD: usize = 64 * 1024;
 
 /// gnulib's fts, and so GNU find, sorts the entries of large directories by inode number, because
 /// looking at them in that order saves seeks: it collects 100,000 of them at a time, and sorts
@@ -89,18 +87,20 @@ impl Chunk {
         let mut sorts = false;
         loop {
             let collects = sort.is_some() && !self.unsorted;
-            let (enough, most) = if collects {
-                (SORTED_AT_ONCE, SORTED_AT_ONCE)
-            } else {
-                (1, usize::MAX)
-            };
-            self.add_to_index(most);
+            self.add_to_index(if collects { SORTED_AT_ONCE } else { usize::MAX });
             if collects && !sorts && self.index.len() > WORTH_SORTING {
                 sorts = sort.is_some_and(|helps| helps());
                 self.unsorted = !sorts;
                 continue;
             }
-            if self.index.len() >= enough || self.ended {
+            // Without a reason to collect, a buffer that is nearly full is enough. A smaller
+            // directory is read to its end, so that nothing has to be kept of it.
+            let enough = if collects {
+                self.index.len() >= SORTED_AT_ONCE
+            } else {
+                !self.index.is_empty() && self.records.len() > BUFFER / 2
+            };
+            if enough || self.ended {
                 break;
             }
             if let Err(error) = self.read(dir) {
@@ -127,15 +127,13 @@ impl Chunk {
 
     fn read(&mut self, dir: BorrowedFd<'_>) -> io::Result<()> {
         self.records.reserve(BUFFER);
-        let read = match fscall::getdents64(dir, &mut self.records) {
-            Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
-                self.records.reserve(BUFFER + LARGEST_RECORD);
-                fscall::getdents64(dir, &mut self.records)?
-            }
-            other => other?,
-        };
-        self.ended = read == 0;
+        self.ended = fscall::read_records(dir, &mut self.records)? == 0;
         Ok(())
+    }
+
+    /// Nothing is left to read, and nothing to tell.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended && self.error.is_none() && self.indexed == self.records.len()
     }
 
     /// Adds what has been read to the index, up to `most` entries.

@@ -22,6 +22,7 @@ pub(crate) struct ReadChunk {
     source: Source,
     buffer: Vec<u8>,
     ended: bool,
+    error: Option<io::Error>,
 }
 
 enum Source {
@@ -37,6 +38,8 @@ pub(crate) struct Chunk {
     pub(crate) records: Vec<u8>,
     /// There is nothing after them.
     pub(crate) ended: bool,
+    /// What was met after them.
+    pub(crate) error: Option<io::Error>,
 }
 
 impl ReadChunk {
@@ -45,6 +48,7 @@ impl ReadChunk {
             source: Source::Path(path),
             buffer: Vec::new(),
             ended: false,
+            error: None,
         }
     }
 
@@ -60,6 +64,7 @@ impl ReadChunk {
             source: Source::Open(dir),
             buffer: Vec::with_capacity(capacity),
             ended: false,
+            error: None,
         }
     }
 
@@ -72,25 +77,18 @@ impl ReadChunk {
             }
         };
         // Until the buffer is nearly full: that the directory has ended is found in this hop too.
-        loop {
-            match fscall::getdents64(dir.as_fd(), &mut self.buffer) {
-                Ok(0) => self.ended = true,
-                Ok(_) if self.buffer.len() < self.buffer.capacity() / 2 => continue,
-                Ok(_) => {}
-                // What was read before it is handed out first; the next read meets it again.
-                Err(_) if !self.buffer.is_empty() => {}
-                // A single record larger than the buffer: names beyond 255 bytes exist.
-                Err(error)
-                    if error.kind() == io::ErrorKind::InvalidInput
-                        && self.buffer.capacity() < LARGEST =>
-                {
-                    self.buffer.reserve(LARGEST);
-                    continue;
+        while !self.ended && self.buffer.len() <= self.buffer.capacity() / 2 {
+            match fscall::read_records(dir.as_fd(), &mut self.buffer) {
+                Ok(read) => self.ended = read == 0,
+                // What was read before it is handed out first.
+                Err(error) if !self.buffer.is_empty() => {
+                    self.error = Some(error);
+                    break;
                 }
                 Err(error) => return Err(error),
             }
-            return Ok(dir);
         }
+        Ok(dir)
     }
 }
 
@@ -117,6 +115,7 @@ impl Operation for ReadChunk {
                 dir,
                 records: self.buffer,
                 ended: self.ended,
+                error: self.error,
             }),
             Source::Path(_) => Err(io::ErrorKind::InvalidData.into()),
         }
