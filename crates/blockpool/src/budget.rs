@@ -11,6 +11,8 @@ use crate::per_fork::PerFork;
 const MOST: usize = 512;
 /// A quarter of what the system leaves is ours, the rest is the host program's.
 const SHARE: u64 = 4;
+/// How many permits there are before anybody has looked.
+const UNTIL_LEARNT: usize = 4;
 /// From this limit of processes on, those that exist are not counted: 512 is then less than a
 /// quarter of what is left even beside 14,000 others.
 const PLENTY: u64 = 16 * 1024;
@@ -36,7 +38,8 @@ pub fn budget() -> &'static Budget {
 }
 
 impl Budget {
-    /// The number of permits there are.
+    /// The number of permits there are. Asked for the first time it reads a few files of `/proc` and
+    /// `/sys/fs/cgroup`.
     pub fn limit(&self) -> usize {
         *self.limit.get_or_init(|| {
             share_of(
@@ -52,20 +55,27 @@ impl Budget {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// The number of permits that are left.
-    pub fn left(&self) -> usize {
-        self.limit().saturating_sub(self.in_use())
+    /// The number of permits that are left for kernel threads and other helpers: one in eight is
+    /// kept for the threads that do what those can't.
+    pub fn spare(&self) -> usize {
+        let limit = self.limit();
+        limit.saturating_sub(self.in_use() + limit.div_ceil(8))
     }
 
-    /// Takes `count` permits, or none if fewer are left.
-    pub fn try_acquire(&'static self, count: usize) -> Option<Permit> {
-        let permit = self.acquire_up_to(count);
-        (permit.count == count).then_some(permit)
+    /// Takes a permit, if one is left. It never waits for files: until the [limit](Self::limit)
+    /// has been learnt, which the first thread of this crate does, there are four.
+    pub fn try_acquire(&'static self) -> Option<Permit> {
+        let limit = self.limit.get().copied().unwrap_or(UNTIL_LEARNT);
+        let permit = self.take(limit, 1);
+        (permit.count > 0).then_some(permit)
     }
 
     /// Takes as many permits as are left, at most `count`.
     pub fn acquire_up_to(&'static self, count: usize) -> Permit {
-        let limit = self.limit();
+        self.take(self.limit(), count)
+    }
+
+    fn take(&'static self, limit: usize, count: usize) -> Permit {
         let mut taken = 0;
         // The closure always answers `Some`, so the update can't fail.
         let _ = self
@@ -168,10 +178,10 @@ mod tests {
         let limit = OWN.limit();
         let all = OWN.acquire_up_to(usize::MAX);
         assert_eq!(all.count(), limit);
-        assert!(OWN.try_acquire(1).is_none());
-        assert_eq!((OWN.in_use(), OWN.left()), (limit, 0));
+        assert!(OWN.try_acquire().is_none());
+        assert_eq!((OWN.in_use(), OWN.spare()), (limit, 0));
         drop(all);
         assert_eq!(OWN.in_use(), 0);
-        assert!(OWN.try_acquire(1).is_some());
+        assert!(OWN.try_acquire().is_some());
     }
 }

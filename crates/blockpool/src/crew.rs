@@ -75,7 +75,6 @@ impl fmt::Debug for Crew {
         let counts = lock(&self.inner.counts);
         f.debug_struct("Crew")
             .field("limit", &self.inner.limit)
-            .field("limit", &self.inner.limit)
             .field("awake", &counts.awake)
             .field("asleep", &counts.asleep)
             .finish_non_exhaustive()
@@ -134,11 +133,7 @@ impl Inner {
         if !has_place(self.present.load(Ordering::SeqCst)) {
             return Ok(());
         }
-        if !self.change(|counts| {
-            let wants = counts.wants(self.limit);
-            counts.arriving += usize::from(wants);
-            wants
-        }) {
+        if !self.send_for_one() {
             return Ok(());
         }
         recruit(Arc::clone(self)).or_else(|error| {
@@ -147,6 +142,20 @@ impl Inner {
                 counts.total() == 0
             });
             if alone { Err(error) } else { Ok(()) }
+        })
+    }
+
+    /// Whether the crew has work for one more thread; if so the thread is on its way.
+    pub(crate) fn expects(&self) -> bool {
+        self.work.is_waiting() && self.send_for_one()
+    }
+
+    /// Counts one more as arriving if one is wanted.
+    fn send_for_one(&self) -> bool {
+        self.change(|counts| {
+            let wants = counts.wants(self.limit);
+            counts.arriving += usize::from(wants);
+            wants
         })
     }
 
@@ -197,7 +206,7 @@ impl Inner {
 
     /// Sends for the next thread if there is work for it. That none can be had is no error: the
     /// caller is a member and will come to the work itself.
-    fn call_in_next(self: &Arc<Self>) {
+    pub(crate) fn call_in_next(self: &Arc<Self>) {
         if self.work.is_waiting() {
             let _ = self.call_in();
         }

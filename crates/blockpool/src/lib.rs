@@ -14,7 +14,8 @@
 //!   process-wide [`Budget`], so that a dead mount never eats up the host's process limit.
 //!
 //! Threads are shared by all crews of the process, parked when there is nothing to do, and end
-//! after ten seconds without work. All signals are blocked in them.
+//! after ten seconds without work. Signals are blocked in them, but for those that a fault raises in
+//! the thread itself.
 //!
 //! ```
 //! use std::sync::{Arc, Mutex, mpsc};

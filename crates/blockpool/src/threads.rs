@@ -1,8 +1,9 @@
 //! The threads themselves: parked spares shared by all crews of the process.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::io;
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex, Weak};
 use std::time::Duration;
 
 use crate::budget::{Permit, budget};
@@ -41,6 +42,8 @@ impl From<NoThread> for io::Error {
 #[derive(Default)]
 struct Spares {
     idle: Mutex<Vec<Arc<Slot>>>,
+    /// Crews that could get no thread. The next that is free goes to them.
+    starved: Mutex<VecDeque<Weak<Inner>>>,
 }
 
 /// Where a parked thread finds its next crew.
@@ -55,7 +58,8 @@ fn spares() -> &'static Spares {
     SPARES.get()
 }
 
-/// Sends a thread to `crew`: a parked one, or a new one within the budget.
+/// Sends a thread to `crew`: a parked one, or a new one within the budget. If there is none, the
+/// next that becomes free comes.
 pub(crate) fn recruit(crew: Arc<Inner>) -> Result<(), NoThread> {
     let spare = lock(&spares().idle).pop();
     if let Some(slot) = spare {
@@ -63,8 +67,13 @@ pub(crate) fn recruit(crew: Arc<Inner>) -> Result<(), NoThread> {
         slot.assigned.notify_one();
         return Ok(());
     }
+    let starved = Arc::downgrade(&crew);
+    start(crew).inspect_err(|_| lock(&spares().starved).push_back(starved))
+}
+
+fn start(crew: Arc<Inner>) -> Result<(), NoThread> {
     let permit = budget()
-        .try_acquire(1)
+        .try_acquire()
         .ok_or_else(|| NoThread(io::ErrorKind::WouldBlock.into()))?;
     // The new thread inherits the mask, so no signal can reach it even in its first moments.
     let _blocked = fscall::thread::block_all_signals().map_err(NoThread)?;
@@ -77,12 +86,24 @@ pub(crate) fn recruit(crew: Arc<Inner>) -> Result<(), NoThread> {
 
 /// A thread's life: one crew after the other, parked between them.
 fn live(mut crew: Arc<Inner>, _permit: Permit) {
+    // Here, since it reads files, and who sends for a thread may not be allowed to wait.
+    budget().limit();
     loop {
         crew.serve_recruited();
         drop(crew);
-        match park() {
+        match starved().or_else(park) {
             Some(next) => crew = next,
             None => return,
+        }
+    }
+}
+
+/// A crew that could get no thread before and still wants one, counted as arriving.
+fn starved() -> Option<Arc<Inner>> {
+    loop {
+        let next = lock(&spares().starved).pop_front()?;
+        if let Some(crew) = next.upgrade().filter(|crew| crew.expects()) {
+            return Some(crew);
         }
     }
 }
@@ -91,6 +112,11 @@ fn live(mut crew: Arc<Inner>, _permit: Permit) {
 fn park() -> Option<Arc<Inner>> {
     let slot = Arc::new(Slot::default());
     lock(&spares().idle).push(Arc::clone(&slot));
+    // Those that starved between the last look at their list and this line.
+    let starved = std::mem::take(&mut *lock(&spares().starved));
+    for crew in starved.iter().filter_map(Weak::upgrade) {
+        crew.call_in_next();
+    }
     let mut crew = lock(&slot.crew);
     loop {
         if let Some(next) = crew.take() {
