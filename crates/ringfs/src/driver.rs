@@ -31,7 +31,9 @@ use crate::statx::Stat;
 /// A ring that the system does not grant (seccomp, `io_uring_disabled`, limits) is no error: the
 /// refusal is remembered, worker threads take over, and [`capabilities`](Self::capabilities) tells
 /// why. What the kernel derives from the calling thread (`setfsuid`, `unshare`, Landlock,
-/// `/proc/thread-self`) is that of the thread that executes, not of the one that asks.
+/// `/proc/thread-self`) is that of the thread that executes, not of the one that asks. In a child
+/// made by `fork` without `exec` only the global driver works: what was opened or made before the
+/// fork belongs to the parent's threads.
 #[derive(Clone, Debug)]
 pub struct Driver {
     shared: Arc<Shared>,
@@ -290,7 +292,13 @@ impl Driver {
             return Err(io::Error::new(io::ErrorKind::Unsupported, message));
         }
         let (job, pending) = pack(op);
-        self.send(job, true);
+        let ring = self.ring().as_ref().map_err(SetupError::clone)?;
+        if let Err(job) = ring.submit(job) {
+            job.complete(Err(io::Error::new(
+                io::ErrorKind::Unsupported,
+                "the ring has broken down",
+            )));
+        }
         pending.await
     }
 

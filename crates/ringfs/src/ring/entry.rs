@@ -10,6 +10,10 @@ use crate::op::{Answer, Request};
 
 /// Builds the entry. It holds pointers to what the request lends, so it may be submitted only
 /// while the lender stays in place; see the module's first invariant.
+///
+/// The kernel would try OPENAT2 and CLOSE on the submitting thread first, and there they can sleep
+/// in spite of all: the lookup is confined to memory, but not the file system's own open (a FUSE
+/// daemon's OPENDIR) and last close. So they go to a kernel worker at once.
 pub(super) fn build(request: Request<'_>) -> squeue::Entry {
     match request {
         Request::Statx {
@@ -34,9 +38,12 @@ pub(super) fn build(request: Request<'_>) -> squeue::Entry {
             path.as_ptr(),
             how.as_ptr().cast(),
         )
-        .build(),
+        .build()
+        .flags(squeue::Flags::ASYNC),
         // The kernel closes it whatever the result, so it is given away here.
-        Request::Close { fd } => opcode::Close::new(types::Fd(fd.into_raw_fd())).build(),
+        Request::Close { fd } => opcode::Close::new(types::Fd(fd.into_raw_fd()))
+            .build()
+            .flags(squeue::Flags::ASYNC),
     }
 }
 

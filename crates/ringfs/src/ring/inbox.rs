@@ -1,7 +1,6 @@
 //! The way of an operation to the ring's thread.
 
 use std::collections::VecDeque;
-use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -67,24 +66,12 @@ impl Ring {
             counters,
             setup: OnceLock::new(),
         });
-        // Never the last one: reading directories takes a thread of the pool.
-        let budget = blockpool::budget();
-        let permit = budget.try_acquire(1).filter(|_| budget.left() > 0);
-        let permit = permit.ok_or_else(|| {
-            SetupError::new(
-                "the process's budget of waiting threads",
-                &io::ErrorKind::WouldBlock.into(),
-            )
-        })?;
         let blocked = fscall::thread::block_all_signals()
             .map_err(|error| SetupError::new("pthread_sigmask", &error))?;
         let theirs = Arc::clone(&inbox);
         std::thread::Builder::new()
             .name("ringfs-driver".into())
-            .spawn(move || {
-                let _permit = permit;
-                thread::live(&theirs, config, &fallback);
-            })
+            .spawn(move || thread::live(&theirs, config, &fallback))
             .map_err(|error| SetupError::new("clone", &error))?;
         drop(blocked);
         Ok(Self { inbox })

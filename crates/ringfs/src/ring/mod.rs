@@ -7,8 +7,9 @@
 //!   and neither moves nor touches it until the completion has arrived ([`table`]).
 //! * **One issuer.** The ring is made, filled, entered and dropped by its own thread, so that
 //!   nothing else can reach its queues ([`thread`]).
-//! * **Nothing is dropped in flight.** The thread ends only with an empty table; a call that never
-//!   returns keeps the thread and what it lent.
+//! * **Nothing is dropped in flight.** The thread ends with an empty table: a call that never returns
+//!   keeps the thread and what it lent. Should it end otherwise, what is in flight is leaked, and
+//!   its futures are told.
 //! * **Descriptors are owned on arrival** ([`entry`]).
 
 mod entry;

@@ -5,10 +5,11 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
+use blockpool::Permit;
 use io_uring::IoUring;
 
 use super::inbox::Inbox;
-use super::setup::{self, Config, Features};
+use super::setup::{self, Config, Features, SetupError};
 use super::table::Table;
 use super::{entry, inbox};
 use crate::op::Job;
@@ -19,21 +20,43 @@ use crate::pool::Pool;
 const EVENT: u64 = u64::MAX;
 
 pub(super) fn live(inbox: &Inbox, config: Config, fallback: &Pool) {
-    match setup::make(config) {
-        Ok((ring, mut features)) => {
+    let _closes = Closes(inbox);
+    let made = permit().and_then(|permit| Ok((setup::make(config)?, permit)));
+    match made {
+        Ok(((ring, mut features), permit)) => {
             // The io-wq share is taken before the limit is set, and given back with the ring. At
-            // most half of what is left, so that there are always threads for what it can't do.
+            // most half of what is there, so that another driver can have a ring as well.
             let budget = blockpool::budget();
-            let share = budget.acquire_up_to(config.workers.min(budget.left() / 2));
+            let share = budget.acquire_up_to(config.workers.min(budget.spare() / 2));
             features.workers = limit_workers(&ring, share.count());
             inbox.set_up(Ok(features.clone()));
             Looper::new(ring, features, inbox, fallback).run();
-            drop(share);
+            drop((share, permit));
         }
         Err(error) => {
             inbox.set_up(Err(error));
             give_back(inbox, fallback, inbox.close());
         }
+    }
+}
+
+/// The permit of this thread.
+fn permit() -> Result<Permit, SetupError> {
+    let budget = blockpool::budget();
+    let permit = (budget.spare() > 0).then(|| budget.try_acquire());
+    permit.flatten().ok_or_else(|| {
+        let error = io::ErrorKind::WouldBlock.into();
+        SetupError::new("the process's budget of waiting threads", &error)
+    })
+}
+
+/// However the thread ends, nothing may be left to wait for it.
+struct Closes<'a>(&'a Inbox);
+
+impl Drop for Closes<'_> {
+    fn drop(&mut self) {
+        // Their futures are told by the drop.
+        drop(self.0.close());
     }
 }
 
@@ -48,12 +71,8 @@ fn give_back(inbox: &Inbox, fallback: &Pool, jobs: VecDeque<Box<dyn Job>>) {
 /// Sets how many io-wq workers may wait for files at a time; `IORING_REGISTER_IOWQ_MAX_WORKERS`,
 /// Linux 5.15. Elsewhere the kernel's default stays: 4 per CPU, or the ring's size if smaller.
 fn limit_workers(ring: &IoUring, share: usize) -> usize {
-    let Ok(bounded) = u32::try_from(share) else {
-        return 0;
-    };
-    if bounded == 0 {
-        return 0;
-    }
+    // One is the least that there can be, and better than as many as the kernel likes.
+    let bounded = u32::try_from(share).unwrap_or(u32::MAX).max(1);
     // 0 leaves the limit of the other kind (sockets and pipes, which we have none of) alone.
     match ring
         .submitter()
@@ -97,12 +116,13 @@ impl<'a> Looper<'a> {
                 return;
             }
             let entered = entered.and_then(|()| {
-                if self.inbox.fall_asleep(open) {
+                // With a full table only completions help, whatever else comes in.
+                if self.inbox.fall_asleep(open) || self.table.is_full() {
                     let result = self.ring.submit_and_wait(1);
                     self.inbox.woke_up();
                     result.map(drop)
                 } else {
-                    Ok(())
+                    self.ring.submit().map(drop)
                 }
             });
             let completed = self.reap();
@@ -129,7 +149,9 @@ impl<'a> Looper<'a> {
             self.push(&poll)?;
             self.polling = true;
         }
-        while !self.table.is_full() {
+        while !self.table.is_full() && !self.backlog.is_empty() {
+            // First, as it can fail, and nothing must be lost then.
+            self.make_room()?;
             let Some(job) = self.backlog.pop_front() else {
                 break;
             };
@@ -143,7 +165,6 @@ impl<'a> Looper<'a> {
                 self.fallback.submit(job);
                 continue;
             }
-            self.make_room()?;
             let Some((name, job)) = self.table.insert(kind, job) else {
                 break;
             };
