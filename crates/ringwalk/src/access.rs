@@ -1,5 +1,6 @@
 //! How a walk reaches files: by plain calls on its own threads, or through the ring.
 
+use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -7,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 
 use blockpool::{Member, PerFork};
-use fscall::mounts::Mounts;
+use fscall::mounts::{Locality, Mounts};
 use fscall::{OpenHow, ResolveFlags, Statx, StatxFlags, StatxMask};
 use ringfs::{Backend, Dir, Driver};
 
@@ -36,6 +37,15 @@ impl AsFd for OpenDir {
     }
 }
 
+/// A directory that has been opened, and what that told.
+pub(crate) struct Opened {
+    pub(crate) dir: OpenDir,
+    /// It did not come from memory, so reading it can sleep.
+    pub(crate) cold: bool,
+    /// Its mount is known to be local.
+    pub(crate) local: bool,
+}
+
 /// The way to the files.
 pub(crate) struct Access {
     driver: Driver,
@@ -56,6 +66,16 @@ impl Access {
 
     pub(crate) fn is_ring(&self) -> bool {
         self.driver.backend() == Backend::Ring
+    }
+
+    /// Whether what is in memory can be had without sleeping where this answer came from.
+    pub(crate) fn is_local(&self, stat: &Statx) -> bool {
+        let locality = if self.driver.backend() == Backend::Threads {
+            MOUNTS.get().locality_by_mountinfo(stat)
+        } else {
+            MOUNTS.get().locality(stat)
+        };
+        locality != Locality::MaySleep
     }
 
     /// A directory that was opened by a plain call.
@@ -92,30 +112,43 @@ impl Access {
         Poll::Ready(answer)
     }
 
-    /// Opens a directory relative to its parent, and tells whether that could sleep.
+    /// Opens a directory relative to its parent.
     pub(crate) fn poll_open<V: OrderedVisitor>(
         &self,
         asked: &mut Asked,
         cx: &mut Context<'_>,
         turn: &Turn<'_, V>,
         node: &Node<V>,
-    ) -> Poll<io::Result<(OpenDir, bool)>> {
+    ) -> Poll<io::Result<Opened>> {
         if let Some(open) = &mut asked.open {
             let dir = ready!(open.as_mut().poll(cx));
             asked.open = None;
-            return Poll::Ready(dir.map(|dir| (OpenDir::Ring(dir), false)));
+            return Poll::Ready(dir.map(|dir| Opened {
+                dir: OpenDir::Ring(dir),
+                cold: false,
+                local: false,
+            }));
         }
         let parent = match node.parent() {
-            Some(parent) => match parent.dir().map_or_else(|| parent.reopen(self), Ok) {
-                Ok(dir) => Some(dir),
-                Err(error) => return Poll::Ready(Err(error)),
-            },
+            Some(parent) => {
+                let at_hand = parent.dir().map(Ok);
+                let reopen = || turn.member.may_sleep(|| parent.reopen(self));
+                match at_hand.unwrap_or_else(reopen) {
+                    Ok(dir) => Some(dir),
+                    Err(error) => return Poll::Ready(Err(error)),
+                }
+            }
             None => None,
         };
         if !self.is_ring() {
-            let dir = parent.as_ref().map_or(fscall::CWD, |dir| dir.as_fd());
-            let opened = self.open(dir, node.name(), turn.member);
-            return Poll::Ready(opened.map(|(fd, cold)| (OpenDir::Plain(fd), cold)));
+            let at = parent.as_ref().map_or(fscall::CWD, |dir| dir.as_fd());
+            let local = node.parent().is_some_and(|parent| parent.is_local());
+            let opened = fscall::with_c_path(node.name(), |name| match node.parent() {
+                Some(_) if local => self.open_below_local(at, name, turn.member),
+                Some(_) => open_announced(at, name, turn.member, false),
+                None => open_announced(at, name, turn.member, node.is_local()),
+            });
+            return Poll::Ready(opened);
         }
         let driver = self.driver.clone();
         let name = PathBuf::from(std::ffi::OsString::from_vec(node.name().to_vec()));
@@ -128,31 +161,55 @@ impl Access {
         self.poll_open(asked, cx, turn, node)
     }
 
-    fn open(
+    /// Opens a directory whose parent is on a local mount: from memory, if it is there and on the
+    /// same mount. Only then is it certain that the open cannot sleep, whatever the lookup does.
+    fn open_below_local(
         &self,
         dir: BorrowedFd<'_>,
-        name: &[u8],
+        name: &CStr,
         member: &Member<'_>,
-    ) -> io::Result<(OwnedFd, bool)> {
-        fscall::with_c_path(name, |name| {
-            if !self.cached_open.load(Ordering::Relaxed) {
-                return Ok((fscall::openat(dir, name, OPEN)?, false));
+    ) -> io::Result<Opened> {
+        if !self.cached_open.load(Ordering::Relaxed) {
+            // Nothing tells whether it is in memory or elsewhere. That it is local like its parent
+            // is likely, and announcing every call would cost too much.
+            let dir = OpenDir::Plain(fscall::openat(dir, name, OPEN)?);
+            return Ok(Opened {
+                dir,
+                cold: false,
+                local: true,
+            });
+        }
+        let how = OpenHow::new(OPEN, ResolveFlags::CACHED | ResolveFlags::NO_XDEV);
+        let error = match fscall::openat2(dir, name, &how) {
+            Ok(fd) => {
+                return Ok(Opened {
+                    dir: OpenDir::Plain(fd),
+                    cold: false,
+                    local: true,
+                });
             }
-            let refused =
-                match fscall::openat2(dir, name, &OpenHow::new(OPEN, ResolveFlags::CACHED)) {
-                    Ok(fd) => return Ok((fd, false)),
-                    Err(error) => matches!(
-                        error.raw_os_error(),
-                        Some(libc::ENOSYS | libc::EPERM | libc::EINVAL)
-                    ),
-                };
-            // Not from memory, or an error, which only the plain call is to be believed.
-            let fd = member.may_sleep(|| fscall::openat(dir, name, OPEN))?;
-            if refused {
-                self.cached_open.store(false, Ordering::Relaxed);
+            Err(error) => error.raw_os_error(),
+        };
+        if error == Some(libc::EAGAIN) {
+            let how = OpenHow::new(OPEN, ResolveFlags::NO_XDEV);
+            let opened = member.may_sleep(|| fscall::openat2(dir, name, &how));
+            if let Ok(fd) = opened {
+                return Ok(Opened {
+                    dir: OpenDir::Plain(fd),
+                    cold: true,
+                    local: true,
+                });
             }
-            Ok((fd, true))
-        })
+        }
+        // Another mount, or an error, which only the plain call is to be believed.
+        let opened = open_announced(dir, name, member, false)?;
+        if matches!(error, Some(libc::ENOSYS | libc::EPERM | libc::EINVAL)) {
+            self.cached_open.store(false, Ordering::Relaxed);
+        }
+        let flags = StatxFlags::DONT_SYNC;
+        let stat = member.may_sleep(|| fscall::statx_fd(opened.dir.as_fd(), flags, Mounts::mask()));
+        let local = stat.is_ok_and(|stat| self.is_local(&stat));
+        Ok(Opened { local, ..opened })
     }
 
     /// Whether a large directory is to be visited in inode order; GNU find's rule.
@@ -166,12 +223,29 @@ impl Access {
     }
 }
 
+/// Opens a directory in a call that may sleep, and says so first.
+fn open_announced(
+    dir: BorrowedFd<'_>,
+    name: &CStr,
+    member: &Member<'_>,
+    local: bool,
+) -> io::Result<Opened> {
+    let fd = member.may_sleep(|| fscall::openat(dir, name, OPEN))?;
+    Ok(Opened {
+        dir: OpenDir::Plain(fd),
+        cold: true,
+        local,
+    })
+}
+
 /// What a directory's task has asked the ring and not been answered yet.
 #[derive(Default)]
 pub(crate) struct Asked {
     look: Option<Answer<Statx>>,
     open: Option<Answer<Dir>>,
     stats: Vec<Question>,
+    /// The first question that was open in the last round; `None` before the first.
+    open_from: Option<usize>,
     closing: Vec<Answer<()>>,
 }
 
@@ -210,16 +284,26 @@ impl Asked {
 
     /// Ready when all questions are answered.
     pub(crate) fn poll_answers(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let mut all = Poll::Ready(());
-        for question in &mut self.stats {
+        // The first round asks all of them. After that it is enough to wait for the first that is
+        // open, or each answer would cost a look at every question.
+        let asks = self.open_from.is_none();
+        let mut first_open = None;
+        let from = self.open_from.unwrap_or(0);
+        for (index, question) in self.stats.iter_mut().enumerate().skip(from) {
             if let Question::Waiting(answer) = question {
                 match answer.as_mut().poll(cx) {
                     Poll::Ready(answer) => *question = Question::Answered(Some(answer)),
-                    Poll::Pending => all = Poll::Pending,
+                    Poll::Pending => {
+                        first_open.get_or_insert(index);
+                        if !asks {
+                            break;
+                        }
+                    }
                 }
             }
         }
-        all
+        self.open_from = first_open;
+        first_open.map_or(Poll::Ready(()), |_| Poll::Pending)
     }
 
     /// About how many entries there are answers.
@@ -242,12 +326,21 @@ impl Asked {
 
     pub(crate) fn forget(&mut self) {
         self.stats.clear();
+        self.open_from = None;
     }
 
     /// Closes a directory that nobody needs any more: through the ring if it came from there.
     pub(crate) fn close(&mut self, dir: Option<Arc<OpenDir>>) {
         if let Some(OpenDir::Ring(dir)) = dir.and_then(Arc::into_inner) {
-            self.closing.push(Box::pin(dir.close()));
+            let mut close: Answer<()> = Box::pin(dir.close());
+            // Polled once it is on its way, however long the directory's own work takes.
+            if close
+                .as_mut()
+                .poll(&mut Context::from_waker(Waker::noop()))
+                .is_pending()
+            {
+                self.closing.push(close);
+            }
         }
     }
 

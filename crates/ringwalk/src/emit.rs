@@ -2,7 +2,7 @@
 //! waits for.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::node::{Node, Part};
 use crate::task::DirTask;
@@ -14,6 +14,13 @@ use crate::walker::{Walker, lock};
 pub(crate) const MOST_HELD: usize = 4 * 1024 * 1024;
 /// What a directory that is still to be walked counts for: its node, name and output so far.
 const NODE_WEIGHT: usize = 512;
+
+/// What waits for its turn.
+#[derive(Default)]
+pub(crate) struct Held {
+    bytes: AtomicUsize,
+    nodes: AtomicUsize,
+}
 
 /// How far emission has come.
 pub(crate) struct Emitter<V: OrderedVisitor> {
@@ -44,40 +51,48 @@ impl<V: OrderedVisitor> Emitter<V> {
         }
     }
 
-    /// Takes the tree apart that has not been emitted: directories and their parts hold each
-    /// other.
+    /// Takes the tree apart that has not been emitted.
     pub(crate) fn dismantle(&mut self) {
-        let mut parts: Vec<Part<V>> = Vec::new();
         for frame in self.path.drain(..) {
-            parts.extend(frame.parts);
-            parts.extend(take_parts(&frame.node));
+            dismantle(frame.parts);
+            dismantle(take_parts(&frame.node));
         }
-        while let Some(part) = parts.pop() {
-            if let Part::Child(node) = part {
-                parts.extend(take_parts(&node));
-            }
+    }
+}
+
+/// Takes parts apart with all that hangs on them: directories and their parts hold each other.
+fn dismantle<V: OrderedVisitor>(mut parts: Vec<Part<V>>) {
+    while let Some(part) = parts.pop() {
+        if let Part::Child(node) = part {
+            parts.extend(take_parts(&node));
         }
     }
 }
 
 fn take_parts<V: OrderedVisitor>(node: &Node<V>) -> Vec<Part<V>> {
     let mut order = node.order();
-    drop(order.throttled.take());
-    std::mem::take(&mut order.parts)
+    let throttled = order.throttled.take();
+    let parts = std::mem::take(&mut order.parts);
+    drop(order);
+    drop(throttled);
+    parts
 }
 
 impl<V: OrderedVisitor> Walker<V> {
     /// Adds to a directory's output, and emits on if that is what emission waits for.
     pub(crate) fn publish(&self, node: &Node<V>, parts: &mut Vec<Part<V>>, complete: bool) {
-        if self.is_stopped() {
-            return parts.clear();
-        }
         if !self.is_ordered() {
             return self.emit_unordered(parts);
         }
-        let weight: usize = parts.iter().map(weigh).sum();
-        self.held().fetch_add(weight, Ordering::Relaxed);
+        let (bytes, nodes) = weigh(parts);
         let mut order = node.order();
+        // Under the lock: whoever takes the tree apart after the stop comes here as well.
+        if self.is_stopped() {
+            drop(order);
+            return dismantle(std::mem::take(parts));
+        }
+        self.held.bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.held.nodes.fetch_add(nodes, Ordering::Relaxed);
         if order.parts.is_empty() {
             std::mem::swap(&mut order.parts, parts);
         } else {
@@ -110,6 +125,8 @@ impl<V: OrderedVisitor> Walker<V> {
     pub(crate) fn emit(&self) {
         let mut emitter = lock(self.emitter());
         while !self.is_stopped() {
+            // The roots were there before anything was counted as held.
+            let is_counted = emitter.path.len() > 1;
             let Some(frame) = emitter.path.last_mut() else {
                 return self.finish();
             };
@@ -125,7 +142,9 @@ impl<V: OrderedVisitor> Walker<V> {
                 }
                 continue;
             };
-            self.unhold(weigh(&part));
+            if is_counted {
+                self.unhold(&part);
+            }
             match part {
                 Part::Child(child) => emitter.path.push(Frame::new(child)),
                 Part::Quit => return self.stop(),
@@ -161,9 +180,32 @@ impl<V: OrderedVisitor> Walker<V> {
         Taken::Waiting
     }
 
-    /// Whether a directory that has more to read should wait for its turn.
+    /// So much output waits for its turn that only the directory that emission waits for goes on.
+    pub(crate) fn is_full(&self) -> bool {
+        self.is_ordered() && self.held.bytes.load(Ordering::Relaxed) >= MOST_HELD
+    }
+
+    /// Whether a directory that has more to read should wait for its turn: also for the sake of
+    /// the sub-directories that it would find.
     pub(crate) fn should_wait(&self) -> bool {
-        self.is_ordered() && self.held().load(Ordering::Relaxed) >= MOST_HELD
+        let nodes = || self.held.nodes.load(Ordering::Relaxed) * NODE_WEIGHT;
+        self.is_full() || self.is_ordered() && nodes() >= MOST_HELD
+    }
+
+    /// A part has found its turn. Crossing the limit lets others go on.
+    fn unhold(&self, part: &Part<V>) {
+        match part {
+            Part::Out(_, weight) => {
+                let before = self.held.bytes.fetch_sub(*weight, Ordering::Relaxed);
+                if before >= MOST_HELD && before - weight < MOST_HELD {
+                    self.wake_someone();
+                }
+            }
+            Part::Child(_) => {
+                self.held.nodes.fetch_sub(1, Ordering::Relaxed);
+            }
+            Part::Quit => {}
+        }
     }
 
     /// Leaves the task with its directory until emission comes there; gives it back if it is
@@ -185,10 +227,15 @@ enum Taken {
     Waiting,
 }
 
-fn weigh<V: OrderedVisitor>(part: &Part<V>) -> usize {
-    match part {
-        Part::Out(_, weight) => *weight,
-        Part::Child(_) => NODE_WEIGHT,
-        Part::Quit => 0,
+/// The bytes of output and the number of directories in these parts.
+fn weigh<V: OrderedVisitor>(parts: &[Part<V>]) -> (usize, usize) {
+    let mut sums = (0, 0);
+    for part in parts {
+        match part {
+            Part::Out(_, weight) => sums.0 += weight,
+            Part::Child(_) => sums.1 += 1,
+            Part::Quit => {}
+        }
     }
+    sums
 }

@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use blockpool::Member;
 use fscall::{OFlags, StatxFlags, StatxMask};
 
 use crate::access::{Access, OpenDir};
@@ -29,6 +30,8 @@ pub(crate) struct Node<V: OrderedVisitor> {
     ino: u64,
     span: Span,
     claimed: AtomicBool,
+    /// Its mount is known to be local, so what is in memory can be had without sleeping.
+    local: AtomicBool,
     handle: Mutex<Handle>,
     /// Sub-directories found and not opened yet, and one more while the directory is being read.
     needed_by: AtomicUsize,
@@ -117,6 +120,7 @@ impl<V: OrderedVisitor> Node<V> {
             ino,
             span,
             claimed: AtomicBool::new(false),
+            local: AtomicBool::new(false),
             handle: Mutex::new(Handle::None),
             needed_by: AtomicUsize::new(1),
             order: Mutex::new(order),
@@ -152,6 +156,14 @@ impl<V: OrderedVisitor> Node<V> {
 
     pub(crate) fn is_claimed(&self) -> bool {
         self.claimed.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn is_local(&self) -> bool {
+        self.local.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_local(&self, local: bool) {
+        self.local.store(local, Ordering::Relaxed);
     }
 
     pub(crate) fn order(&self) -> MutexGuard<'_, Order<V>> {
@@ -225,13 +237,18 @@ impl<V: OrderedVisitor> Node<V> {
         }
     }
 
-    /// Keeps the descriptor for those below, or only what it can be found again by.
-    pub(crate) fn keep(&self, dir: &Arc<OpenDir>, kept: &Kept) {
-        if kept.take() {
-            *self.handle() = Handle::Open(Arc::clone(dir));
-        } else if let Ok(identity) = Identity::of(dir) {
-            *self.handle() = Handle::Parked(identity);
-        }
+    /// Keeps the descriptor for those below, or only what it can be found again by; that takes a
+    /// call that may sleep. Without either the descriptor is kept however many there are.
+    pub(crate) fn keep(&self, dir: &Arc<OpenDir>, kept: &Kept, member: &Member<'_>) {
+        let handle = if kept.take() {
+            Handle::Open(Arc::clone(dir))
+        } else if let Ok(identity) = member.may_sleep(|| Identity::of(dir)) {
+            Handle::Parked(identity)
+        } else {
+            kept.take_anyway();
+            Handle::Open(Arc::clone(dir))
+        };
+        *self.handle() = handle;
     }
 
     /// Whether the descriptor is at hand, without opening anything.
@@ -322,6 +339,10 @@ impl Kept {
             self.give_back();
         }
         taken
+    }
+
+    fn take_anyway(&self) {
+        self.now.fetch_add(1, Ordering::Relaxed);
     }
 
     fn give_back(&self) {

@@ -37,8 +37,10 @@ impl Batch {
 
 /// The entries of a walk, from [`Walk::into_stream`].
 ///
-/// The walk is at most 16 buffers of directory entries ahead of the consumer. Dropping the stream
-/// ends it, without waiting for calls that are stuck in the kernel.
+/// The walk is a bounded amount ahead of the consumer: 16 buffers of directory entries, and in
+/// find's order up to 4 MiB of entries that wait for their turn. Dropping the stream ends it,
+/// without waiting for calls that are stuck in the kernel. A walk that can get no thread ends with
+/// an error that has no path.
 #[must_use = "streams do nothing unless polled"]
 pub struct Entries {
     state: State,
@@ -85,24 +87,32 @@ impl Stream for Entries {
                     self.state = State::Walking(walking);
                     if let Err(error) = started {
                         self.state = State::Ended;
-                        let error =
-                            Error::new(ErrorKind::Open, Vec::new(), 0, io::Error::from(error));
-                        return Poll::Ready(Some(Err(error)));
+                        return Poll::Ready(Some(Err(without_threads(error.into()))));
                     }
                 }
                 State::Walking(walking) => {
                     if let Some(item) = walking.batch.next() {
                         return Poll::Ready(Some(item));
                     }
-                    match ready!(walking.batches.as_mut().poll_next(cx)) {
-                        Some(batch) => walking.batch = batch.items.into_iter(),
-                        None => self.state = State::Ended,
+                    if let Some(batch) = ready!(walking.batches.as_mut().poll_next(cx)) {
+                        walking.batch = batch.items.into_iter();
+                    } else {
+                        let failure = walking.walker.take_failure();
+                        self.state = State::Ended;
+                        if let Some(error) = failure {
+                            return Poll::Ready(Some(Err(without_threads(error))));
+                        }
                     }
                 }
                 State::Ended => return Poll::Ready(None),
             }
         }
     }
+}
+
+/// No thread could be had for the walk, or for the rest of it.
+fn without_threads(error: io::Error) -> Error {
+    Error::new(ErrorKind::Open, Vec::new(), 0, error)
 }
 
 impl Walking {

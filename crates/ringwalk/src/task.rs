@@ -5,9 +5,10 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
+use fscall::mounts::Mounts;
 use fscall::{FileType, StatxMask};
 
-use crate::access::{Asked, OpenDir};
+use crate::access::{Asked, OpenDir, Opened};
 use crate::chunk::{Chunk, Found};
 use crate::entry::{EntryRef, lstat};
 use crate::error::{Error, ErrorKind};
@@ -134,7 +135,7 @@ impl<V: OrderedVisitor> DirTask<V> {
 
     /// Looks at a root and visits it.
     fn look(&mut self, turn: &mut Turn<'_, V>, cx: &mut Context<'_>) -> Poll<Stage> {
-        let mask = StatxMask::BASIC_STATS | turn.walker.options.mask;
+        let mask = StatxMask::BASIC_STATS | Mounts::mask() | turn.walker.options.mask;
         let name = self.node.name();
         let answer =
             ready!(
@@ -149,6 +150,7 @@ impl<V: OrderedVisitor> DirTask<V> {
                 return Poll::Ready(self.fail(turn, &error));
             }
         };
+        self.node.set_local(turn.walker.access.is_local(&stat));
         let entry = EntryRef {
             dir: fscall::CWD,
             dir_path: b"",
@@ -178,7 +180,8 @@ impl<V: OrderedVisitor> DirTask<V> {
                 .poll_open(&mut self.asked, cx, turn, &self.node)
         );
         let stage = match opened {
-            Ok((dir, cold)) => {
+            Ok(Opened { dir, cold, local }) => {
+                self.node.set_local(local);
                 self.dir = Some(Arc::new(dir));
                 self.cold = cold;
                 Stage::Read
@@ -228,11 +231,13 @@ impl<V: OrderedVisitor> DirTask<V> {
         let Some(dir) = &self.dir else {
             return self.end(turn);
         };
+        // Whether the ring had to wait for it is not told.
+        let may_sleep = self.cold || turn.walker.access.is_ring();
         let chunk = &mut self.tools.chunk;
         let sort = || turn.walker.access.inode_order_helps(dir);
         let sort: Option<&dyn Fn() -> bool> =
             turn.walker.options.sort_large_by_inode.then_some(&sort);
-        let filled = asleep_if(self.cold, turn.member, || chunk.fill(dir.as_fd(), sort));
+        let filled = asleep_if(may_sleep, turn.member, || chunk.fill(dir.as_fd(), sort));
         match filled {
             Ok(true) if turn.walker.access.is_ring() => Stage::Ask,
             Ok(true) => Stage::Visit,
@@ -292,14 +297,18 @@ impl<V: OrderedVisitor> DirTask<V> {
         turn.scratch.prefix = prefix;
         self.tools.chunk.advance(count);
         self.asked.forget();
-        match end {
-            Visit::Quit => return self.quit(turn),
-            Visit::Continue | Visit::Prune => self.hand_over(turn, &dir, false),
+        if end == Visit::Quit {
+            return self.quit(turn);
         }
-        if self.tools.chunk.len() > 0 {
-            Stage::Ask
-        } else {
+        let all_visited = self.tools.chunk.len() == 0;
+        let ended = all_visited && self.tools.chunk.has_ended();
+        self.hand_over(turn, &dir, ended);
+        if ended {
+            self.let_go(turn)
+        } else if all_visited {
             Stage::Read
+        } else {
+            Stage::Ask
         }
     }
 
@@ -389,16 +398,25 @@ impl<V: OrderedVisitor> DirTask<V> {
 
     /// Publishes the output so far and queues the sub-directories that were found.
     fn hand_over(&mut self, turn: &mut Turn<'_, V>, dir: &Arc<OpenDir>, complete: bool) {
+        self.cut(turn.walker);
+        let ordered = turn.walker.is_ordered();
+        // In any order what is found is emitted at once, and a sub-directory that is queued may
+        // be walked at once: it must not come before its own entry.
+        if !ordered {
+            turn.walker
+                .publish(&self.node, &mut self.tools.parts, complete);
+        }
         if !self.tools.children.is_empty() {
             if self.node.dir().is_none() {
-                self.node.keep(dir, &turn.walker.kept);
+                self.node.keep(dir, &turn.walker.kept, turn.member);
             }
             self.tools.children.iter().for_each(|_| self.node.need());
             turn.walker.queue(&mut self.tools.children);
         }
-        self.cut(turn.walker);
-        turn.walker
-            .publish(&self.node, &mut self.tools.parts, complete);
+        if ordered {
+            turn.walker
+                .publish(&self.node, &mut self.tools.parts, complete);
+        }
         turn.walker.tell(turn.member);
     }
 

@@ -14,6 +14,12 @@ use crate::stream::Entries;
 use crate::visitor::{OrderedVisitor, ParallelVisitor};
 use crate::walker::{Options, Walker};
 
+/// The most directories that are read at the same time: as many as a process's budget of waiting
+/// threads at its largest. Each has a buffer.
+const MOST_OPEN: usize = 512;
+/// The most that are kept open for what is below them, before they are opened again by their path.
+const MOST_KEPT: usize = 16 * 1024;
+
 /// In which order entries are handed out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -121,7 +127,8 @@ impl Walk {
     }
 
     /// The most that may be in flight: threads, and directories that are being read. Unless said
-    /// otherwise the process's budget of waiting threads bounds it. It changes no result.
+    /// otherwise 512 directories, and as many threads as the process's budget of waiting threads
+    /// has left. It changes no result.
     pub fn parallelism(mut self, most: NonZeroUsize) -> Self {
         self.parallelism = Some(most);
         self
@@ -146,8 +153,10 @@ impl Walk {
         self.walker(visitor, true).run_to_the_end();
     }
 
-    /// Walks with a visitor for each thread that takes part, made by `make`; returns when all is
-    /// done. The calling thread takes part, and a visitor's panic is thrown on it, once.
+    /// Walks with visitors made by `make`; returns when all is done. No more are made than work at
+    /// the same time, and each works on one directory after the other, not always on the same
+    /// thread. The calling thread takes part, and a visitor's panic is thrown on it, once. After a
+    /// [`Visit::Quit`](crate::Visit::Quit) some may still be at work for a moment when this returns.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -193,7 +202,10 @@ impl Walk {
         let files = fscall::limits::nofile().map_or(1024, |(soft, _)| soft);
         // A quarter for directories that are read, a quarter for those kept open for what is below
         // them, and the rest is the host program's.
-        let share = usize::try_from(files / 4).unwrap_or(usize::MAX).max(1);
+        // Opening takes two for a moment. Ten are for standard streams, ring, mount table, and what
+        // std opens to count the cores.
+        let share = (files / 4).min(files.saturating_sub(10) / 3);
+        let share = usize::try_from(share).unwrap_or(usize::MAX).max(1);
         let most = self.parallelism.map_or(usize::MAX, NonZeroUsize::get);
         let driver = self.driver.unwrap_or_else(|| Driver::global().clone());
         let options = Options {
@@ -203,8 +215,8 @@ impl Walk {
             max_depth: self.max_depth,
             mask: self.mask,
             threads: most.min(share),
-            open: most.min(share),
-            kept: share,
+            open: most.min(share).min(MOST_OPEN),
+            kept: share.min(MOST_KEPT),
         };
         Walker::new(visitor, options, Access::new(driver), &self.roots)
     }

@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering::{AcqRel, Relaxed};
 use std::sync::atomic::{AtomicBool, AtomicUsize};
@@ -13,7 +14,7 @@ use blockpool::{Crew, Member, NoThread, Work};
 use fscall::StatxMask;
 
 use crate::access::Access;
-use crate::emit::{Emitter, MOST_HELD};
+use crate::emit::{Emitter, Held};
 use crate::entry::EntryRef;
 use crate::node::{Kept, Node, Part};
 use crate::park::Park;
@@ -48,8 +49,7 @@ pub(crate) struct Walker<V: OrderedVisitor> {
     pub(crate) kept: Kept,
     queue: Mutex<Queue<V>>,
     emitter: Mutex<Emitter<V>>,
-    /// Bytes of output that wait for their turn.
-    held: AtomicUsize,
+    pub(crate) held: Held,
     /// Directories that are queued or being walked.
     live: AtomicUsize,
     /// Those being walked.
@@ -57,6 +57,7 @@ pub(crate) struct Walker<V: OrderedVisitor> {
     walked: AtomicUsize,
     stopped: AtomicBool,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
+    failure: Mutex<Option<io::Error>>,
     /// Gone when the walk is over: the crew holds the walk.
     crew: Mutex<Option<Crew>>,
     this: Weak<Walker<V>>,
@@ -132,11 +133,14 @@ impl<V: OrderedVisitor> Default for Spare<V> {
     }
 }
 
-/// So much memory for parts is kept.
-const SPARE_PARTS: usize = 64;
+/// For so many directories at a time.
+const SPARE: usize = 64;
 
+/// The thread that asked for the walk.
 #[derive(Default)]
 struct Caller {
+    /// It works, or waits for work; otherwise only the crew does.
+    takes_part: bool,
     waits: bool,
     finished: bool,
 }
@@ -188,12 +192,13 @@ impl<V: OrderedVisitor> Walker<V> {
             access,
             queue: Mutex::default(),
             emitter: Mutex::new(Emitter::new(top)),
-            held: AtomicUsize::new(0),
+            held: Held::default(),
             live: AtomicUsize::new(roots.len()),
             active: AtomicUsize::new(0),
             walked: AtomicUsize::new(0),
             stopped: AtomicBool::new(false),
             panic: Mutex::new(None),
+            failure: Mutex::new(None),
             crew: Mutex::new(None),
             this: Weak::clone(this),
             caller: Mutex::default(),
@@ -223,18 +228,6 @@ impl<V: OrderedVisitor> Walker<V> {
 
     pub(crate) fn emitter(&self) -> &Mutex<Emitter<V>> {
         &self.emitter
-    }
-
-    pub(crate) fn held(&self) -> &AtomicUsize {
-        &self.held
-    }
-
-    /// Bytes that have found their turn. Crossing the limit lets others go on.
-    pub(crate) fn unhold(&self, bytes: usize) {
-        let before = self.held.fetch_sub(bytes, Relaxed);
-        if before >= MOST_HELD && before - bytes < MOST_HELD {
-            self.wake_someone();
-        }
     }
 
     pub(crate) fn is_stopped(&self) -> bool {
@@ -316,13 +309,33 @@ impl<V: OrderedVisitor> Walker<V> {
     }
 
     /// Brings a thread to the work: the caller's if it is idle, else one of the crew.
-    fn wake_someone(&self) {
+    pub(crate) fn wake_someone(&self) {
         if std::mem::take(&mut lock(&self.caller).waits) {
             self.caller_wakes.notify_all();
-        } else if let Some(crew) = self.crew() {
-            // Without any thread the caller finds the work when it looks next.
-            let _ = crew.call_in();
+        } else if let Some(crew) = self.crew()
+            && let Err(error) = crew.call_in()
+        {
+            self.without_threads(error);
         }
+    }
+
+    /// There is work and no thread for it: the caller's has to do, or the walk ends.
+    fn without_threads(&self, error: NoThread) {
+        let mut caller = lock(&self.caller);
+        if caller.takes_part {
+            caller.waits = false;
+            drop(caller);
+            self.caller_wakes.notify_all();
+        } else {
+            drop(caller);
+            lock(&self.failure).get_or_insert_with(|| error.into());
+            self.stop();
+        }
+    }
+
+    /// Why the walk ended early, if it did so for want of a thread.
+    pub(crate) fn take_failure(&self) -> Option<io::Error> {
+        lock(&self.failure).take()
     }
 
     /// Starts without the caller's thread.
@@ -337,13 +350,18 @@ impl<V: OrderedVisitor> Walker<V> {
     /// Lets the caller's thread take part until the walk is over.
     pub(crate) fn run_to_the_end(&self) {
         let Some(crew) = self.crew() else { return };
+        lock(&self.caller).takes_part = true;
         loop {
             crew.join();
             let mut caller = lock(&self.caller);
             loop {
                 if caller.finished {
                     drop(caller);
-                    return self.dismantle();
+                    self.dismantle();
+                    if let Some(panic) = lock(&self.panic).take() {
+                        std::panic::resume_unwind(panic);
+                    }
+                    return;
                 }
                 if self.is_waiting() && crew.has_room() {
                     break;
@@ -361,15 +379,12 @@ impl<V: OrderedVisitor> Walker<V> {
         }
     }
 
-    /// Frees what an unfinished walk leaves, and throws a visitor's panic.
+    /// Frees what an unfinished walk leaves.
     pub(crate) fn dismantle(&self) {
         lock(&self.crew).take();
         let queue = std::mem::take(&mut *lock(&self.queue));
         drop(queue);
         lock(&self.emitter).dismantle();
-        if let Some(panic) = lock(&self.panic).take() {
-            std::panic::resume_unwind(panic);
-        }
     }
 
     /// The next thing to do.
@@ -398,7 +413,7 @@ impl<V: OrderedVisitor> Walker<V> {
     }
 
     fn may_begin(&self) -> bool {
-        !self.should_wait() && self.active.load(Relaxed) < self.options.open
+        !self.is_full() && self.active.load(Relaxed) < self.options.open
     }
 
     fn begin(&self, node: Arc<Node<V>>) -> Box<DirTask<V>> {
@@ -415,7 +430,7 @@ impl<V: OrderedVisitor> Walker<V> {
     /// Takes back the memory of parts that have been emitted.
     pub(crate) fn recycle_parts(&self, parts: Vec<Part<V>>) {
         let mut spare = lock(&self.spare);
-        if parts.capacity() > 0 && spare.parts.len() < SPARE_PARTS {
+        if parts.capacity() > 0 && spare.parts.len() < SPARE {
             spare.parts.push(parts);
         }
     }
@@ -458,7 +473,11 @@ impl<V: OrderedVisitor> Walker<V> {
         self.active.fetch_sub(1, Relaxed);
         self.walked.fetch_add(1, Relaxed);
         let tools = task.into_tools();
-        lock(&self.spare).tools.push(tools);
+        let mut spare = lock(&self.spare);
+        if spare.tools.len() < SPARE {
+            spare.tools.push(tools);
+        }
+        drop(spare);
         if self.live.fetch_sub(1, AcqRel) == 1 && !self.is_ordered() {
             self.finish();
         }
