@@ -303,6 +303,8 @@ impl<V: OrderedVisitor> DirTask<V> {
         let all_visited = self.tools.chunk.len() == 0;
         let ended = all_visited && self.tools.chunk.has_ended();
         self.hand_over(turn, &dir, ended);
+        // The last handle goes to the ring to be closed.
+        drop(dir);
         if ended {
             self.let_go(turn)
         } else if all_visited {
