@@ -10,6 +10,11 @@ pub mod process;
 pub mod rows;
 pub mod walks;
 
+/// The code in it is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;
+
 use std::time::Duration;
 
 use ringfs::{Backend, Driver};

