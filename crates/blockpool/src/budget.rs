@@ -62,11 +62,14 @@ impl Budget {
         limit.saturating_sub(self.in_use() + limit.div_ceil(8))
     }
 
-    /// Takes a permit, if one is left. It never waits for files: until the [limit](Self::limit)
-    /// has been learnt, which the first thread of this crate does, there are four.
+    /// Takes a permit, if one is left. The first four are given before the [limit](Self::limit) is
+    /// known, so that who sends for the first thread does not wait for files: that thread learns it.
     pub fn try_acquire(&'static self) -> Option<Permit> {
-        let limit = self.limit.get().copied().unwrap_or(UNTIL_LEARNT);
-        let permit = self.take(limit, 1);
+        let known = self.limit.get().copied();
+        let mut permit = self.take(known.unwrap_or(UNTIL_LEARNT), 1);
+        if permit.count == 0 && known.is_none() {
+            permit = self.take(self.limit(), 1);
+        }
         (permit.count > 0).then_some(permit)
     }
 
@@ -167,6 +170,17 @@ mod tests {
     #[test]
     fn counts_this_process() {
         assert!(tasks_of_user().is_some_and(|tasks| tasks >= 1));
+    }
+
+    #[test]
+    fn many_at_once_before_the_limit_is_known() {
+        static OWN: Budget = Budget {
+            limit: OnceLock::new(),
+            used: AtomicUsize::new(0),
+        };
+        let permits: Vec<_> = (0..UNTIL_LEARNT * 3).map(|_| OWN.try_acquire()).collect();
+        let given = permits.iter().flatten().count();
+        assert_eq!(given, OWN.limit().min(UNTIL_LEARNT * 3));
     }
 
     #[test]
