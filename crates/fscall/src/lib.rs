@@ -5,6 +5,8 @@
 //! | `statx(2)` | [`statx()`], [`statx_fd`], and [`Prepared`]: checked once, then made by any route |
 //! | `openat(2)`, `openat2(2)`, `close(2)` | [`openat`], [`openat2`], [`close`] |
 //! | `getdents64(2)` | [`getdents64`], and [`Dirents`], the parser of what it writes |
+//! | `readlinkat(2)` | [`readlinkat`] |
+//! | `statfs(2)` | [`statfs()`], [`fstatfs`] |
 //! | `statmount(2)` | [`statmount()`] |
 //! | `faccessat2(2)` | [`searchable`] |
 //!
@@ -36,6 +38,8 @@ mod getdents;
 pub mod limits;
 pub mod mounts;
 mod open;
+mod read_link;
+mod statfs;
 mod statmount;
 mod statx;
 mod sys;
@@ -46,7 +50,9 @@ pub use c_path::{to_c_path, with_c_path};
 pub use dirent::{Dirent, Dirents, MalformedDirent};
 pub use file_type::FileType;
 pub use getdents::{getdents64, read_records, rewind};
-pub use open::{CWD, OFlags, OpenHow, ResolveFlags, close, openat, openat2};
+pub use open::{CWD, OFlags, OpenHow, ResolveFlags, clear_nonblock, close, openat, openat2};
+pub use read_link::readlinkat;
+pub use statfs::{StatFs, StatFsFlags, fstatfs, statfs};
 pub use statmount::{MountStat, statmount};
 pub use statx::{
     Form, NullPath, Prepared, Statx, StatxAttributes, StatxFlags, StatxMask, Timestamp, null_path,

@@ -177,6 +177,25 @@ pub fn close(fd: OwnedFd) -> io::Result<()> {
     Ok(())
 }
 
+/// From now on reads and writes of an open file wait, where it was opened with
+/// [`NONBLOCK`](OFlags::NONBLOCK) for the sake of the open alone.
+///
+/// fcntl(2), `F_GETFL` and `F_SETFL`; it never sleeps.
+///
+/// # Errors
+///
+/// What fcntl(2) answers.
+#[doc(alias = "F_SETFL")]
+pub fn clear_nonblock(fd: BorrowedFd<'_>) -> io::Result<()> {
+    // SAFETY: no memory is involved.
+    let flags = check(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_GETFL) })?;
+    #[allow(clippy::cast_possible_truncation, reason = "flags are a C int")]
+    let flags = flags as libc::c_int & !libc::O_NONBLOCK;
+    // SAFETY: no memory is involved.
+    check(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETFL, flags) })?;
+    Ok(())
+}
+
 fn owned(fd: i64) -> OwnedFd {
     #[allow(clippy::cast_possible_truncation, reason = "descriptors are C ints")]
     let fd = fd as RawFd;
@@ -232,6 +251,19 @@ mod tests {
             OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC
         );
         assert_eq!(how.resolve(), ResolveFlags::CACHED);
+    }
+
+    #[test]
+    fn nonblock_alone_is_cleared() {
+        let temp = tempfile::tempdir().unwrap();
+        let dir = std::fs::File::open(temp.path()).unwrap();
+        let flags = OFlags::NONBLOCK | OFlags::NOATIME | OFlags::DIRECTORY;
+        let fd = openat(dir.as_fd(), c".", flags).unwrap();
+        clear_nonblock(fd.as_fd()).unwrap();
+        // SAFETY: reads the flags of an open descriptor.
+        let left = unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_GETFL) };
+        assert_eq!(left & libc::O_NONBLOCK, 0);
+        assert_eq!(left & libc::O_NOATIME, libc::O_NOATIME);
     }
 
     #[test]
