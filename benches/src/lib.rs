@@ -6,6 +6,7 @@
 //! | `find-bench` | `find`, `uringfind` and the floor as whole processes, interleaved |
 //! | `floor` | bare threads over `openat`, `getdents64`, `close` and `statx`: what the kernel itself costs |
 //! | `stat-bench` | one warm `stat` by several routes, in nanoseconds per call |
+//! | `batch-bench` | warm `stat`s that come many at a time, ours and other runtimes' |
 //! | `bench-tree` | nothing: makes the tree and prints its path |
 //!
 //! Absolute times move from run to run on one machine. Every report therefore
@@ -22,3 +23,4 @@ pub mod report;
 pub mod stats;
 pub mod sys;
 pub mod tree;
+pub mod turns;

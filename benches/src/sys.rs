@@ -103,6 +103,29 @@ pub fn statx_fd(fd: BorrowedFd<'_>, mask: u32) -> io::Result<libc::statx> {
     statx_raw(fd, None, libc::AT_EMPTY_PATH, mask)
 }
 
+/// statx(2) of the descriptor itself by an empty path.
+///
+/// # Errors
+/// The kernel's errno.
+pub fn statx_empty(fd: BorrowedFd<'_>, mask: u32) -> io::Result<libc::statx> {
+    statx_raw(fd, Some(c""), libc::AT_EMPTY_PATH, mask)
+}
+
+/// fstat(2).
+///
+/// # Errors
+/// The kernel's errno.
+pub fn fstat(fd: BorrowedFd<'_>) -> io::Result<libc::stat> {
+    let mut stat = MaybeUninit::<libc::stat>::uninit();
+    // SAFETY: `stat` is writable for a struct stat.
+    let n = unsafe { libc::fstat(fd.as_raw_fd(), stat.as_mut_ptr()) };
+    if n != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the call succeeded, so the kernel has written the whole structure.
+    Ok(unsafe { stat.assume_init() })
+}
+
 fn statx_raw(
     dir: BorrowedFd<'_>,
     path: Option<&CStr>,

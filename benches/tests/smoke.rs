@@ -122,3 +122,28 @@ fn stat_bench_prints_a_row_for_each_route() {
         "the files are removed"
     );
 }
+
+#[test]
+fn batch_bench_prints_a_table_for_each_number_in_flight() {
+    let dir = tempfile::tempdir().unwrap();
+    let tree = dir.path().to_str().unwrap();
+    let program = env!("CARGO_BIN_EXE_batch-bench");
+    let output = run(program, &["--smoke", "--tree", tree]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let report = text(&output.stdout);
+    for title in [
+        "in batches",
+        "1 in flight",
+        "64 in flight",
+        "by descriptor, one by one",
+    ] {
+        assert!(report.contains(&format!("\n| {title} ")), "{report}");
+    }
+    assert_eq!(report.matches("\n| compio ").count(), 6, "{report}");
+    let output = run(
+        program,
+        &["--smoke", "--tree", tree, "--only", "descriptor"],
+    );
+    let report = text(&output.stdout);
+    assert_eq!(report.matches(" ns per call ").count(), 1, "{report}");
+}

@@ -11,7 +11,7 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use ringfs::{Driver, Metadata, Route, StatxFlags};
+use ringfs::{Backend, Driver, Metadata, Route, StatxFlags};
 
 use crate::plain::Plain;
 
@@ -74,6 +74,11 @@ impl Row {
     pub fn relative_to(mut self, dir: impl Into<OwnedFd>) -> Self {
         self.dir = Some(dir.into());
         self
+    }
+
+    /// Whether it has all of these flags.
+    pub fn has(&self, flags: StatxFlags) -> bool {
+        self.flags.contains(flags)
     }
 
     /// The kernel's answer.
@@ -253,4 +258,58 @@ fn long(root: &Path, name: &str, length: usize, inline: Inline) -> Row {
     path.resize(length - name.len(), b'/');
     path.extend_from_slice(name.as_bytes());
     Row::new(OsString::from_vec(path), inline)
+}
+
+/// Asks a question inline, where its answer is in memory if it can be.
+///
+/// # Panics
+/// It answers otherwise than plain statx, or passes or answers where it should not.
+#[track_caller]
+pub fn check_inline(driver: &Driver, row: &Row, kind: &str) {
+    // The first may have to read; the second shows that nothing else changes.
+    let expected = row.plain();
+    assert_eq!(row.plain(), expected);
+    let answer = crate::block_on(row.ask(driver, Some(Route::Inline)));
+    let passes = answer
+        .as_ref()
+        .is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock);
+    match row.inline {
+        Inline::Answers => assert!(!passes, "{kind}: not answered: {row:?}"),
+        Inline::Passes => assert!(passes, "{kind}: answered: {row:?}"),
+        Inline::Either => {}
+    }
+    if !passes {
+        assert_eq!(Plain::from(answer), expected, "{kind}: {row:?}");
+    }
+}
+
+/// Asks a question in every way that a driver has.
+///
+/// # Panics
+/// One answers otherwise than plain statx.
+#[track_caller]
+pub fn check_all_routes(drivers: &[Driver], row: &Row, kind: &str) {
+    let expected = row.plain();
+    for driver in drivers {
+        for route in [None, Some(Route::Worker), Some(Route::Ring)] {
+            if route == Some(Route::Ring) && driver.backend() == Backend::Threads {
+                continue;
+            }
+            let answer = Plain::from(crate::block_on(row.ask(driver, route)));
+            assert_eq!(answer, expected, "{kind}, {driver:?}, {route:?}: {row:?}");
+        }
+    }
+}
+
+/// Asks all questions about what [`make_files`] has made, in every way.
+///
+/// # Panics
+/// An answer is wrong, or another route's.
+#[track_caller]
+pub fn check_tree(root: &Path, kind: &str, cache: Cache) {
+    let drivers = crate::drivers();
+    for row in rows(root, cache).unwrap() {
+        check_inline(&drivers[0], &row, kind);
+        check_all_routes(&drivers, &row, kind);
+    }
 }

@@ -77,6 +77,98 @@ fn stats_can_be_dropped_at_any_poll() {
     });
 }
 
+/// Polls a future so many times and forgets it: it is never dropped, and never polled again.
+fn poll_and_forget<F: Future>(future: F, polls: usize) {
+    let mut future = Box::pin(future);
+    for _ in 0..polls {
+        let polled = future
+            .as_mut()
+            .poll(&mut Context::from_waker(Waker::noop()));
+        if polled.is_ready() {
+            return;
+        }
+        std::thread::yield_now();
+    }
+    std::mem::forget(future);
+}
+
+/// The threads are those that were there before, once all that is in flight has come back.
+fn check_threads(before: usize) {
+    // Idle ones end after a while.
+    let after = process::settles(|| process::threads().len(), |&count| count <= before);
+    assert!(after <= before, "{before}: {:?}", process::threads());
+}
+
+#[test]
+fn forgotten_futures_hold_up_nobody() {
+    alone("forgotten_futures_hold_up_nobody", || {
+        let drivers = warm_drivers();
+        let dirs = [0, 1, 2].map(|driver| block_on(drivers[driver].open_dir("/proc")).unwrap());
+        let (before, threads) = (process::descriptors(), process::threads().len());
+        for round in 0..2_000 {
+            let polls = round % 5;
+            for (driver, dir) in drivers.iter().zip(&dirs) {
+                poll_and_forget(driver.statx("/proc/version").into_future(), polls);
+                for route in [Route::Inline, Route::Worker, Route::Ring] {
+                    poll_and_forget(driver.statx("/no/such").route(route).into_future(), polls);
+                }
+                poll_and_forget(
+                    driver.statx_paths(["/proc/version", "/"]).into_future(),
+                    polls,
+                );
+                poll_and_forget(dir.statx().into_future(), polls);
+                poll_and_forget(dir.statx_at("version").into_future(), polls);
+                poll_and_forget(dir.statx_many(["version", "self"]).into_future(), polls);
+                poll_and_forget(driver.read_link("/proc/self"), polls);
+                poll_and_forget(driver.canonicalize("/proc/self"), polls);
+                poll_and_forget(driver.statfs("/proc"), polls);
+            }
+            poll_and_forget(ringfs::metadata("/proc/version"), polls);
+        }
+        check_descriptors(&drivers, before);
+        check_threads(threads);
+        for (driver, dir) in drivers.iter().zip(&dirs) {
+            assert!(block_on(driver.statx("/proc/version").into_future()).is_ok());
+            assert!(block_on(dir.statx_at("version").into_future()).is_ok());
+        }
+    });
+}
+
+#[test]
+fn forgotten_opens_keep_only_their_own_descriptor() {
+    alone("forgotten_opens_keep_only_their_own_descriptor", || {
+        const ROUNDS: usize = 2_000;
+        // A future that nobody can reach keeps what it was answered, as a forgotten file does.
+        let wanted = 4 * ROUNDS as u64;
+        if process::limit(libc::RLIMIT_NOFILE, wanted).is_err() {
+            testkit::skip!("forget opens", "so many descriptors may not be open");
+        }
+        let drivers = warm_drivers();
+        let (before, threads) = (process::descriptors(), process::threads().len());
+        for round in 0..ROUNDS {
+            let driver = &drivers[round % 3];
+            let polls = round / 3 % 5;
+            poll_and_forget(driver.open_dir("/proc"), polls);
+            let mut dir = block_on_bare(driver.open_dir("/proc/self")).unwrap();
+            // This one is closed when the directory and the read have ended.
+            poll_and_forget(dir.read(), polls);
+            drop(dir);
+            let dir = block_on_bare(driver.open_dir("/proc/self")).unwrap();
+            poll_and_forget(dir.close(), polls);
+        }
+        let idle = || {
+            let in_flight = drivers.iter().map(|driver| driver.metrics().in_flight());
+            in_flight.sum::<usize>()
+        };
+        assert_eq!(process::settles(idle, |&count| count == 0), 0);
+        let most = before + 3 * ROUNDS;
+        let after = process::settles(process::descriptors, |&count| count <= most);
+        assert!(after <= most, "{after} descriptors");
+        eprintln!("{before} {after}");
+        check_threads(threads);
+    });
+}
+
 #[test]
 fn a_dropped_open_leaks_no_descriptor() {
     alone("a_dropped_open_leaks_no_descriptor", || {

@@ -37,10 +37,41 @@ pub enum OperationKind {
     StatxPath,
     /// `openat2(2)`.
     Open,
+    /// `openat2(2)` with `RESOLVE_BENEATH`, and `statx(2)` of what it opened.
+    OpenBeneath,
     /// `getdents64(2)`.
     ReadDir,
     /// `close(2)`.
     Close,
+    /// `readlinkat(2)`.
+    ReadLink,
+    /// `realpath(3)`.
+    Canonicalize,
+    /// `statfs(2)`.
+    StatFs,
+}
+
+impl OperationKind {
+    /// All of them, in the order of their numbers.
+    pub(crate) const ALL: [Self; 9] = [
+        Self::StatxFd,
+        Self::StatxPath,
+        Self::Open,
+        Self::OpenBeneath,
+        Self::ReadDir,
+        Self::Close,
+        Self::ReadLink,
+        Self::Canonicalize,
+        Self::StatFs,
+    ];
+
+    /// Whether mainline kernels have a ring operation for it.
+    pub(crate) const fn has_ring_operation(self) -> bool {
+        match self {
+            Self::StatxFd | Self::StatxPath | Self::Open | Self::OpenBeneath | Self::Close => true,
+            Self::ReadDir | Self::ReadLink | Self::Canonicalize | Self::StatFs => false,
+        }
+    }
 }
 
 impl fmt::Display for OperationKind {
@@ -49,8 +80,12 @@ impl fmt::Display for OperationKind {
             Self::StatxFd => "statx, descriptor",
             Self::StatxPath => "statx, path",
             Self::Open => "open",
+            Self::OpenBeneath => "open, beneath",
             Self::ReadDir => "getdents64",
             Self::Close => "close",
+            Self::ReadLink => "readlink",
+            Self::Canonicalize => "realpath",
+            Self::StatFs => "statfs",
         })
     }
 }
@@ -97,20 +132,21 @@ impl fmt::Display for RingUnavailable {
     }
 }
 
+/// What the inline route may do with paths.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InlinePaths {
+    pub(crate) lookups: bool,
+    /// Not if one has slept.
+    pub(crate) opens: bool,
+}
+
 impl Capabilities {
     pub(crate) fn new(
         backend: Backend,
-        inline_paths: bool,
+        inline_paths: InlinePaths,
         ring: Result<Features, RingUnavailable>,
     ) -> Self {
-        let operations = [
-            OperationKind::StatxFd,
-            OperationKind::StatxPath,
-            OperationKind::Open,
-            OperationKind::ReadDir,
-            OperationKind::Close,
-        ];
-        let operations = operations
+        let operations = OperationKind::ALL
             .map(|operation| support(operation, backend, inline_paths, &ring))
             .into();
         Self {
@@ -164,31 +200,31 @@ impl Capabilities {
 fn support(
     operation: OperationKind,
     backend: Backend,
-    inline_paths: bool,
+    inline_paths: InlinePaths,
     ring: &Result<Features, RingUnavailable>,
 ) -> Support {
     let inline = match (operation, backend) {
         (_, Backend::Ring) => Err("the ring was asked for, so nothing is inline"),
-        (OperationKind::StatxFd, _) => Ok(()),
-        (OperationKind::StatxPath, Backend::Threads) => {
+        (OperationKind::StatxPath | OperationKind::OpenBeneath, Backend::Threads) => {
             Err("openat2 must not be called, so paths are not looked up inline")
         }
-        (OperationKind::StatxPath, _) if inline_paths => Ok(()),
-        (OperationKind::StatxPath, _) => Err("openat2 with RESOLVE_CACHED is refused"),
-        (OperationKind::Open | OperationKind::ReadDir | OperationKind::Close, _) => {
-            Err("may sleep")
+        (OperationKind::StatxPath | OperationKind::OpenBeneath, _) if !inline_paths.lookups => {
+            Err("openat2 with RESOLVE_CACHED is refused")
         }
+        (OperationKind::OpenBeneath, _) if !inline_paths.opens => {
+            Err("an open that should not have slept has")
+        }
+        (OperationKind::StatxFd | OperationKind::StatxPath | OperationKind::OpenBeneath, _) => {
+            Ok(())
+        }
+        (_, _) => Err("may sleep"),
     };
     let on_ring = match (operation, ring) {
-        (OperationKind::ReadDir, _) => {
+        _ if !operation.has_ring_operation() => {
             Err("mainline kernels have no such ring operation".to_owned())
         }
         (_, Err(reason)) => Err(reason.to_string()),
-        (OperationKind::StatxFd | OperationKind::StatxPath, Ok(features)) if features.statx => {
-            Ok(())
-        }
-        (OperationKind::Open, Ok(features)) if features.openat2 => Ok(()),
-        (OperationKind::Close, Ok(features)) if features.close => Ok(()),
+        (_, Ok(features)) if features.supports(operation) => Ok(()),
         (_, Ok(_)) => Err("this kernel's ring lacks the operation".to_owned()),
     };
     let mut routes = Vec::new();

@@ -3,16 +3,19 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use fscall::OFlags;
+use fscall::{OFlags, StatFs};
 
 use crate::batch::DirBatch;
 use crate::driver::Driver;
-use crate::op::{Chunk, Close, Open, Pending, ReadChunk};
+use crate::many::StatMany;
+use crate::op::{Chunk, Close, Open, Pending, ReadChunk, ReadLink, StatFsOp};
+use crate::open_at::OpenAt;
+use crate::open_beneath::OpenBeneath;
 use crate::read_dir::ReadDir;
 use crate::statx::Stat;
 
@@ -41,6 +44,10 @@ pub struct Dir {
     /// A read on its way. It lives here and not in the future that started it, so that dropping
     /// that one loses nothing.
     reading: Option<Pending<Chunk>>,
+    /// The read on its way is from before a rewind, and what it brings is not wanted.
+    stale: bool,
+    /// The next read has to start over.
+    rewind: bool,
     /// How many bytes the last read brought.
     last: usize,
     /// The last read also found the end, or an error, and nobody has been told.
@@ -53,6 +60,8 @@ impl Dir {
             driver,
             fd: Arc::new(fd),
             reading: None,
+            stale: false,
+            rewind: false,
             last: 0,
             next: None,
         }
@@ -93,10 +102,72 @@ impl Dir {
         Ok(Self::new(self.driver.clone(), fd))
     }
 
+    /// Opens a file relative to this directory, for reading. An absolute path is looked up as
+    /// such, and `..` and links lead where they lead: [`open_beneath`](Self::open_beneath) stays
+    /// inside.
+    #[doc(alias = "openat")]
+    pub fn open_at<'a, P: AsRef<Path> + ?Sized>(&self, path: &'a P) -> OpenAt<'a> {
+        OpenAt::new(self.driver.clone(), Arc::clone(&self.fd), path.as_ref())
+    }
+
+    /// Opens a file for reading that must not lie outside of this directory, and asks for its
+    /// metadata in the same hop.
+    #[doc(alias = "RESOLVE_BENEATH")]
+    pub fn open_beneath<'a, P: AsRef<Path> + ?Sized>(&self, path: &'a P) -> OpenBeneath<'a> {
+        OpenBeneath::new(self.driver.clone(), Arc::clone(&self.fd), path.as_ref())
+    }
+
+    /// What a symbolic link relative to this directory contains.
+    ///
+    /// # Errors
+    ///
+    /// Those of `readlinkat(2)`; `InvalidInput` if it is no symbolic link.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses nothing but the answer.
+    ///
+    /// ```
+    /// # futures::executor::block_on(async {
+    /// let proc = ringfs::Dir::open("/proc/self").await?;
+    /// assert_eq!(proc.read_link_at("cwd").await?, std::env::current_dir()?);
+    /// # Ok::<(), std::io::Error>(()) }).unwrap();
+    /// ```
+    #[doc(alias = "readlinkat")]
+    pub async fn read_link_at(&self, path: impl AsRef<Path>) -> io::Result<PathBuf> {
+        let path = fscall::to_c_path(path.as_ref().as_os_str().as_bytes())?;
+        let op = ReadLink::new(Some(Arc::clone(&self.fd)), path);
+        self.driver.submit(op)?.await
+    }
+
+    /// How large and how full the file system of this directory is; see
+    /// [`ringfs::statfs`](crate::statfs).
+    ///
+    /// # Errors
+    ///
+    /// Those of `fstatfs(2)`.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses nothing but the answer.
+    #[doc(alias = "fstatfs")]
+    pub async fn statfs(&self) -> io::Result<StatFs> {
+        self.driver
+            .submit(StatFsOp::of_fd(Arc::clone(&self.fd)))?
+            .await
+    }
+
     /// Asks for the metadata of a file relative to this directory. An absolute path is looked up
     /// as such.
     pub fn statx_at<'a, P: AsRef<Path> + ?Sized>(&self, path: &'a P) -> Stat<'a> {
         Stat::at(self.driver.clone(), Arc::clone(&self.fd), path.as_ref())
+    }
+
+    /// Asks for the metadata of many files relative to this directory, in one hop.
+    ///
+    /// The names are copied, so that the calls can be made while the caller does something else.
+    pub fn statx_many<P: AsRef<Path>>(&self, names: impl IntoIterator<Item = P>) -> StatMany {
+        StatMany::new(self.driver.clone(), Some(Arc::clone(&self.fd)), names)
     }
 
     /// Asks for the metadata of the directory itself, by its descriptor.
@@ -130,24 +201,51 @@ impl Dir {
         if let Some(next) = self.next.take() {
             return Poll::Ready(next);
         }
-        let mut reading = match self.reading.take() {
-            Some(reading) => reading,
-            None => self
-                .driver
-                .submit_to_worker(ReadChunk::next(Arc::clone(&self.fd), self.last))?,
-        };
-        match Pin::new(&mut reading).poll(cx) {
-            Poll::Pending => {
+        loop {
+            let mut reading = if let Some(reading) = self.reading.take() {
+                reading
+            } else {
+                let next = ReadChunk::next(Arc::clone(&self.fd), self.last, self.rewind);
+                self.driver.submit_to_worker(next)?
+            };
+            let Poll::Ready(chunk) = Pin::new(&mut reading).poll(cx) else {
                 self.reading = Some(reading);
-                Poll::Pending
+                return Poll::Pending;
+            };
+            if std::mem::take(&mut self.stale) {
+                // Only now: a read that started over while this one was on its way could have
+                // been overtaken by it.
+                continue;
             }
-            Poll::Ready(chunk) => {
-                let chunk = chunk?;
-                self.last = chunk.records.len();
-                self.next = after(chunk.ended, chunk.error, &chunk.records);
-                Poll::Ready(Ok(DirBatch::new(chunk.records)))
-            }
+            let chunk = chunk?;
+            self.rewind = false;
+            self.last = chunk.records.len();
+            self.next = after(chunk.ended, chunk.error, &chunk.records);
+            return Poll::Ready(Ok(DirBatch::new(chunk.records)));
         }
+    }
+
+    /// The next read starts over, and sees what has been added and removed since the directory
+    /// was opened.
+    ///
+    /// It makes no call itself, since that could have to wait for a read on its way: the position
+    /// moves in the hop of the next read, which also tells what went wrong. So nothing is to be
+    /// awaited, and nothing can be cancelled half-way.
+    ///
+    /// ```
+    /// # futures::executor::block_on(async {
+    /// let mut etc = ringfs::Dir::open("/etc").await?;
+    /// let first = etc.read().await?;
+    /// etc.rewind();
+    /// assert_eq!(etc.read().await?.iter().count(), first.iter().count());
+    /// # Ok::<(), std::io::Error>(()) }).unwrap();
+    /// ```
+    #[doc(alias = "rewinddir")]
+    #[doc(alias = "lseek")]
+    pub fn rewind(&mut self) {
+        self.next = None;
+        self.stale = self.reading.is_some();
+        self.rewind = true;
     }
 
     /// Closes the directory, and tells if that went wrong. Dropping it closes it as well, on the
@@ -190,6 +288,8 @@ impl Dir {
                 driver: driver.clone(),
                 fd: chunk.dir,
                 reading: None,
+                stale: false,
+                rewind: false,
                 last: chunk.records.len(),
                 next: after(chunk.ended, chunk.error, &chunk.records),
             };

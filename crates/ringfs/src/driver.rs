@@ -8,13 +8,15 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use blockpool::PerFork;
-use fscall::{Form, Prepared};
+use fscall::{Form, OFlags, Prepared};
 
 use crate::backend::{Backend, InvalidBackend};
 use crate::capabilities::{Capabilities, OperationKind, RingUnavailable, Route};
 use crate::dir::{DIR_FLAGS, Dir};
 use crate::inline::{Inline, InlineRoute};
-use crate::metrics::{Counters, Metrics};
+use crate::many::StatMany;
+use crate::metadata::Metadata;
+use crate::metrics::{Counters, Gauges, Metrics};
 use crate::op::{Close, Job, Open, Operation, Pending, pack};
 use crate::pool::Pool;
 use crate::read_dir::ReadDir;
@@ -165,6 +167,11 @@ impl Driver {
         Stat::of_path(self.clone(), path.as_ref())
     }
 
+    /// As [`ringfs::statx_paths`](crate::statx_paths()), on this driver.
+    pub fn statx_paths<P: AsRef<Path>>(&self, paths: impl IntoIterator<Item = P>) -> StatMany {
+        StatMany::new(self.clone(), None, paths)
+    }
+
     /// As [`Dir::open`], on this driver.
     ///
     /// # Errors
@@ -203,17 +210,16 @@ impl Driver {
 
     /// What has been done so far, by operation and route.
     pub fn metrics(&self) -> Metrics {
-        self.shared.counters.snapshot(self.in_flight())
-    }
-
-    fn in_flight(&self) -> usize {
-        let on_ring = self
-            .shared
-            .ring
-            .get()
-            .and_then(|ring| ring.as_ref().ok())
-            .map_or(0, Ring::in_flight);
-        self.shared.pool.in_flight() + on_ring
+        let ring = self.shared.ring.get().and_then(|ring| ring.as_ref().ok());
+        let features = ring
+            .and_then(Ring::setup)
+            .and_then(|setup| setup.as_ref().ok());
+        self.shared.counters.snapshot(Gauges {
+            on_workers: self.shared.pool.in_flight(),
+            on_ring: ring.map_or(0, Ring::in_flight),
+            pool_threads: self.shared.pool.threads(),
+            ring_workers: features.map_or(0, |features| features.workers),
+        })
     }
 
     /// Answers at once if that is certain not to sleep.
@@ -243,6 +249,28 @@ impl Driver {
         Some(answer)
     }
 
+    /// Opens a file beneath a directory at once if that is not known to sleep.
+    pub(crate) fn try_open_beneath(
+        &self,
+        dir: BorrowedFd<'_>,
+        path: &CStr,
+        flags: OFlags,
+    ) -> Option<io::Result<(OwnedFd, fscall::Statx)>> {
+        let shared = &*self.shared;
+        let opened = shared.inline.open_beneath(dir, path, flags, Metadata::MASK);
+        if let Some(file) = opened.left {
+            // Nobody waits for it.
+            drop(self.submit(Close::new(file)));
+        }
+        match &opened.answer {
+            Some(_) => shared
+                .counters
+                .count(OperationKind::OpenBeneath, Route::Inline),
+            None => shared.counters.count_miss(),
+        }
+        opened.answer
+    }
+
     /// Whether operations may be answered inline unless the caller insists on another route.
     pub(crate) fn is_inline(&self) -> bool {
         self.shared.backend != Backend::Ring
@@ -256,17 +284,21 @@ impl Driver {
             Backend::Ring => true,
             Backend::Auto => self.is_pool_busy(),
         };
-        let has_ring = wants_ring && op.kind() != OperationKind::ReadDir;
+        let has_ring = wants_ring && op.kind().has_ring_operation();
         let (job, pending) = pack(op);
         self.send(job, has_ring);
         Ok(pending)
     }
 
-    /// From so many calls on workers on the ring takes what comes: it makes more calls wait at a
-    /// time than there are threads, and with fewer a worker answers sooner.
+    /// Whether the ring takes what comes. With fewer in flight than 32 for each core a worker
+    /// answers sooner if nothing sleeps, and if all do there is a thread for each. A quarter of the
+    /// budget is the most, so that some is left for the ring.
     fn is_pool_busy(&self) -> bool {
         let in_flight = self.shared.pool.in_flight();
-        in_flight > 1 && in_flight >= 2 * fscall::limits::usable_cores()
+        // Whoever has a call or two at a time need not know what there is.
+        in_flight > 2
+            && in_flight
+                >= (32 * fscall::limits::usable_cores()).min(blockpool::budget().limit() / 4)
     }
 
     /// Hands an operation to a worker, whatever else there is.
@@ -311,13 +343,60 @@ impl Driver {
     }
 
     fn send(&self, job: Box<dyn Job>, to_ring: bool) {
-        let rest = match to_ring.then(|| self.ring()) {
-            Some(Ok(ring)) => ring.submit(job).err(),
-            _ => Some(job),
+        if !to_ring {
+            return self.shared.pool.submit(job);
+        }
+        let rest = match self.ring() {
+            Ok(ring) => ring.submit(job).err(),
+            Err(_) => Some(job),
         };
         if let Some(job) = rest {
-            self.shared.pool.submit(job);
+            self.shared.pool.take_over(job);
         }
+    }
+
+    /// Hands a job to a worker.
+    pub(crate) fn send_to_worker(&self, job: Box<dyn Job>) {
+        self.send(job, false);
+    }
+
+    /// Hands jobs to the ring, all at once.
+    pub(crate) fn send_all_to_ring(&self, jobs: impl Iterator<Item = Box<dyn Job>>) {
+        let jobs: Vec<_> = jobs.collect();
+        let rest = match self.ring() {
+            Ok(ring) => ring.submit_all(jobs).err(),
+            Err(_) => Some(jobs),
+        };
+        for job in rest.into_iter().flatten() {
+            self.shared.pool.take_over(job);
+        }
+    }
+
+    /// Whether so many stats that sleep are for the ring: more than there are threads at hand.
+    pub(crate) fn suits_ring(&self, stats: usize) -> bool {
+        let has_statx = |setup: &Result<Features, SetupError>| {
+            setup.as_ref().is_ok_and(|features| features.statx)
+        };
+        // It may still be on its way; what it turns out to lack comes back to the pool.
+        let may_be_there = |ring: &Ring| ring.setup().is_none_or(has_statx);
+        match self.shared.backend {
+            Backend::Threads => false,
+            Backend::Ring => true,
+            Backend::Auto => {
+                stats > 2 * fscall::limits::usable_cores()
+                    && self.ring().as_ref().is_ok_and(may_be_there)
+            }
+        }
+    }
+
+    /// Counts calls that a job has made itself.
+    pub(crate) fn count(&self, operation: OperationKind, route: Route, calls: usize) {
+        self.shared.counters.add(operation, route, calls);
+    }
+
+    /// Whether this file is on a file system where a call can sleep although all is in memory.
+    pub(crate) fn is_remote(&self, fd: BorrowedFd<'_>) -> bool {
+        self.shared.inline.is_remote(fd)
     }
 
     fn ring(&self) -> &Result<Ring, SetupError> {

@@ -10,12 +10,16 @@
 use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use libc::{EBADF, EFAULT, EINVAL, ENAMETOOLONG, ENOENT, ENOSYS, EPERM};
 
 use fscall::mounts::{DontSync, Locality, Mounts};
 use fscall::{Form, OFlags, OpenHow, Prepared, ResolveFlags, Statx, StatxFlags, StatxMask};
+
+use crate::capabilities::InlinePaths;
+
+mod open;
 
 /// What came of an attempt.
 pub(crate) enum Inline {
@@ -37,6 +41,8 @@ pub(crate) struct InlineRoute {
     statmount: bool,
     /// Whether overlay counts as local.
     overlay: bool,
+    /// Whether files may be opened: until one turns out to have slept all the same.
+    opens: AtomicBool,
 }
 
 /// A route that is on until the kernel or a sandbox turns out not to have it.
@@ -57,13 +63,18 @@ impl InlineRoute {
             cached_open,
             statmount: !sandboxed,
             overlay,
+            opens: AtomicBool::new(true),
         }
     }
 
-    /// Whether paths can be looked up inline; asks the kernel if that is not known yet.
-    pub(crate) fn try_paths(&self) -> bool {
+    /// What can be done inline with paths; asks the kernel if that is not known yet.
+    pub(crate) fn try_paths(&self) -> InlinePaths {
         self.cached_open.try_on_root();
-        self.cached_open.is_on()
+        let lookups = self.cached_open.is_on();
+        InlinePaths {
+            lookups,
+            opens: lookups && self.opens.load(Ordering::Relaxed),
+        }
     }
 
     /// Tries to answer at once.
@@ -143,16 +154,26 @@ impl InlineRoute {
     }
 
     fn is_local(&self, answer: &Statx) -> bool {
-        let mounts = MOUNTS.get();
-        let locality = if self.statmount {
-            mounts.locality(answer)
-        } else {
-            mounts.locality_by_mountinfo(answer)
-        };
-        match locality {
+        match self.locality(answer) {
             Locality::Local => true,
             Locality::Overlay => self.overlay,
             Locality::MaySleep => false,
+        }
+    }
+
+    /// Whether this file is on a file system where a call can sleep although all is in memory.
+    /// Asking may sleep as well.
+    pub(crate) fn is_remote(&self, fd: BorrowedFd<'_>) -> bool {
+        fscall::statx_fd(fd, StatxFlags::DONT_SYNC, Mounts::mask())
+            .is_ok_and(|answer| self.locality(&answer) == Locality::MaySleep)
+    }
+
+    fn locality(&self, answer: &Statx) -> Locality {
+        let mounts = MOUNTS.get();
+        if self.statmount {
+            mounts.locality(answer)
+        } else {
+            mounts.locality_by_mountinfo(answer)
         }
     }
 }

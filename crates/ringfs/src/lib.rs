@@ -33,15 +33,20 @@ compile_error!("ringfs works on Linux only: it is made of io_uring, statx and ge
 
 mod backend;
 mod batch;
+mod beneath;
 mod capabilities;
 mod coop;
 mod dir;
 mod driver;
 mod fs;
 mod inline;
+mod many;
 mod metadata;
 mod metrics;
 mod op;
+mod open_at;
+mod open_beneath;
+mod paths;
 mod pool;
 mod read_dir;
 #[allow(unsafe_code, reason = "the ring's invariants are listed in the module")]
@@ -53,11 +58,18 @@ pub use batch::DirBatch;
 pub use capabilities::{Capabilities, OperationKind, Route, Support};
 pub use dir::Dir;
 pub use driver::{Builder, Driver};
-pub use fs::{metadata, read_dir, statx, symlink_metadata};
-pub use fscall::{
-    Dirent, FileType, MalformedDirent, Statx, StatxAttributes, StatxFlags, StatxMask, Timestamp,
+pub use fs::{
+    canonicalize, close, metadata, open_beneath, open_dir, read_dir, read_link, statfs, statx,
+    statx_paths, symlink_metadata, try_exists,
 };
+pub use fscall::{
+    Dirent, FileType, MalformedDirent, StatFs, StatFsFlags, Statx, StatxAttributes, StatxFlags,
+    StatxMask, Timestamp,
+};
+pub use many::{StatMany, StatManyFuture};
 pub use metadata::Metadata;
 pub use metrics::Metrics;
+pub use open_at::{OpenAt, OpenAtFuture};
+pub use open_beneath::{OpenBeneath, OpenBeneathFuture};
 pub use read_dir::{DirEntry, ReadDir};
 pub use statx::{Stat, StatFuture};

@@ -50,7 +50,7 @@ impl Pool {
 
     /// Hands a job over. Without a single thread it fails at once, with the system's reason.
     pub(crate) fn submit(&self, job: Box<dyn Job>) {
-        self.counters.count(job.kind(), Route::Worker);
+        self.counters.add(job.kind(), Route::Worker, job.calls());
         self.queue.jobs().push_back(job);
         if let Err(error) = self.crew.call_in() {
             let error = io::Error::from(error);
@@ -65,9 +65,20 @@ impl Pool {
         }
     }
 
+    /// As [`submit`](Self::submit), for what was to go to the ring.
+    pub(crate) fn take_over(&self, job: Box<dyn Job>) {
+        self.counters.count_fallback();
+        self.submit(job);
+    }
+
     /// How many calls are queued or being made.
     pub(crate) fn in_flight(&self) -> usize {
         self.queue.jobs().len() + self.crew.members()
+    }
+
+    /// How many threads are making calls.
+    pub(crate) fn threads(&self) -> usize {
+        self.crew.members()
     }
 }
 

@@ -1,19 +1,21 @@
-//! A file system whose server is in this process: it can be slow, and it can
-//! stop answering.
+//! File systems whose server is in this process: one can be slow and stop
+//! answering, the other ([`hostile`]) says what it should not.
+
+pub mod hostile;
 
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, UNIX_EPOCH};
 
 use fuser::{
     BackgroundSession, Config, Errno, FileAttr, FileHandle, FileType, Filesystem, Generation,
     INodeNo, InitFlags, KernelConfig, OpenFlags, ReplyAttr, ReplyDirectory, ReplyEntry, ReplyOpen,
-    Request,
+    Request, SessionACL,
 };
 use tempfile::TempDir;
 
@@ -41,6 +43,11 @@ struct Server {
     files: u64,
     /// Microseconds before each answer.
     delay: AtomicU64,
+    /// At most so many more, at random.
+    jitter: AtomicU64,
+    /// How many answers are being made, and how many may be; 0 is no limit.
+    width: Mutex<(usize, usize)>,
+    narrower: Condvar,
     requests: AtomicUsize,
     hangs: AtomicBool,
     /// Answers that nobody gets while the server hangs.
@@ -77,6 +84,8 @@ impl Fuse {
         });
         let mut config = Config::default();
         config.n_threads = Some(THREADS);
+        // Tests become other users.
+        config.acl = SessionACL::All;
         let session = fuser::spawn_mount(Files(Arc::clone(&server)), &point, &config);
         Ok(Self {
             session: Some(session.map_err(skip)?),
@@ -100,6 +109,18 @@ impl Fuse {
     pub fn set_delay(&self, delay: Duration) {
         let micros = u64::try_from(delay.as_micros()).unwrap_or(u64::MAX);
         self.server.delay.store(micros, Ordering::Relaxed);
+    }
+
+    /// How much longer than that it takes at most, at random.
+    pub fn set_jitter(&self, jitter: Duration) {
+        let micros = u64::try_from(jitter.as_micros()).unwrap_or(u64::MAX);
+        self.server.jitter.store(micros, Ordering::Relaxed);
+    }
+
+    /// How many requests are answered at the same time, at least one. All others queue.
+    pub fn set_width(&self, width: usize) {
+        self.server.width().1 = width.max(1);
+        self.server.narrower.notify_all();
     }
 
     /// From now on nothing is answered.
@@ -131,11 +152,10 @@ impl Fuse {
 
 impl Drop for Fuse {
     fn drop(&mut self) {
-        // Whoever still waits is answered, or could never be killed.
+        // Whoever still waits is freed, or could never be killed; even if the server is stuck.
+        mount::abort(&self.point);
         self.server.release();
         drop(self.session.take());
-        // In use: then it goes with its last user.
-        let _ = mount::unmount(&self.point, libc::MNT_DETACH);
     }
 }
 
@@ -159,11 +179,29 @@ impl Server {
             return held.push(Box::new(answer));
         }
         drop(held);
-        let delay = self.delay.load(Ordering::Relaxed);
+        self.enter();
+        let jitter = match self.jitter.load(Ordering::Relaxed) {
+            0 => 0,
+            most => fastrand::u64(..=most),
+        };
+        let delay = self.delay.load(Ordering::Relaxed).saturating_add(jitter);
         if delay > 0 {
             thread::sleep(Duration::from_micros(delay));
         }
         answer();
+        self.width().0 -= 1;
+        self.narrower.notify_one();
+    }
+
+    fn width(&self) -> std::sync::MutexGuard<'_, (usize, usize)> {
+        self.width.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until another answer may be made.
+    fn enter(&self) {
+        let too_many = |&mut (answers, most): &mut (usize, usize)| most > 0 && answers >= most;
+        let width = self.narrower.wait_while(self.width(), too_many);
+        width.unwrap_or_else(PoisonError::into_inner).0 += 1;
     }
 
     fn attributes(&self, ino: INodeNo) -> Option<FileAttr> {
@@ -285,5 +323,35 @@ mod tests {
         assert!(fuse.requests() > 0);
         fuse.release();
         assert_eq!(receiver.recv_timeout(Duration::from_secs(10)), Ok(Some(2)));
+    }
+
+    #[test]
+    fn it_answers_few_at_a_time() {
+        const DELAY: Duration = Duration::from_millis(10);
+        let fuse = or_skip!(Fuse::new(20));
+        fuse.set_delay(DELAY);
+        fuse.set_jitter(DELAY);
+        fuse.set_width(2);
+        let start = Instant::now();
+        thread::scope(|scope| {
+            for number in 0..20 {
+                let path = fuse.file(number);
+                scope.spawn(move || assert_eq!(fs::metadata(path).unwrap().len(), number));
+            }
+        });
+        assert!(start.elapsed() >= DELAY * 10, "{:?}", start.elapsed());
+    }
+
+    #[test]
+    fn dropping_it_frees_who_still_waits() {
+        let fuse = or_skip!(Fuse::new(10));
+        fuse.hang();
+        let path = fuse.file(2);
+        let waits = thread::spawn(move || fs::metadata(path).is_ok());
+        while fuse.requests() == 0 {
+            thread::yield_now();
+        }
+        drop(fuse);
+        assert!(!waits.join().unwrap());
     }
 }

@@ -4,7 +4,8 @@
 //! | --- | --- |
 //! | [`tree`] | seeded random trees with every type of file and hostile names; large flat directories |
 //! | [`mount`] | file systems in image files, tmpfs, overlay and bind mounts, undone on drop |
-//! | [`mod@fuse`] | a file system that is slow, or stops answering |
+//! | [`mod@fuse`] | a file system that is slow, or stops answering; one that lies |
+//! | [`autofs`] | automount triggers, and whether anybody has triggered them |
 //! | [`seccomp`] | system calls that fail with a chosen errno, or kill |
 //! | [`child`] | the running test once more, in a process of its own |
 //! | [`oracle`] | GNU find and a second program with the same arguments, compared |
@@ -15,6 +16,7 @@
 
 #![deny(unsafe_code)]
 
+pub mod autofs;
 pub mod child;
 pub mod fuse;
 pub mod mount;

@@ -83,6 +83,42 @@ pub(crate) fn unmount(point: &Path, flags: i32) -> io::Result<()> {
     }
 }
 
+/// mount(2).
+#[allow(unsafe_code)]
+pub(crate) fn mount(
+    source: &str,
+    point: &Path,
+    kind: &str,
+    flags: libc::c_ulong,
+    options: &str,
+) -> io::Result<()> {
+    let point = CString::new(point.as_os_str().as_bytes())?;
+    let [source, kind, options] = [source, kind, options].map(CString::new);
+    let (source, kind, options) = (source?, kind?, options?);
+    // SAFETY: all strings end with NUL and live through the call.
+    let result = unsafe {
+        libc::mount(
+            source.as_ptr(),
+            point.as_ptr(),
+            kind.as_ptr(),
+            flags,
+            options.as_ptr().cast(),
+        )
+    };
+    match result {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Ends a FUSE mount whatever its server does: its requests fail, and it goes with its last user.
+pub(crate) fn abort(point: &Path) {
+    // By force it aborts the connection first, so that neither call can wait for the server.
+    if unmount(point, libc::MNT_FORCE).is_err() {
+        let _ = unmount(point, libc::MNT_DETACH);
+    }
+}
+
 /// ext4, 64 MiB.
 ///
 /// # Errors
@@ -214,6 +250,36 @@ pub fn overlay(lower: &Path) -> Result<Mount, Skip> {
 pub fn bind(source: &Path) -> Result<Mount, Skip> {
     let name = "mount bind";
     Mount::new(name, start(name)?, vec![], &words(&["--bind"], source))
+}
+
+/// `source` at a second place, where no symbolic link is followed (Linux 5.10).
+///
+/// # Errors
+/// No root, or the kernel refuses.
+pub fn nosymfollow(source: &Path) -> Result<Mount, Skip> {
+    /// Not in libc.
+    const MS_NOSYMFOLLOW: libc::c_ulong = 256;
+    let again = bind(source)?;
+    let flags = libc::MS_BIND | libc::MS_REMOUNT | MS_NOSYMFOLLOW;
+    mount("none", again.path(), "none", flags, "")
+        .map_err(|error| skip("mount nosymfollow", &error))?;
+    Ok(again)
+}
+
+/// tmpfs over whatever is at `point`, which is there again once this is dropped.
+///
+/// # Errors
+/// As [`tmpfs`].
+pub fn tmpfs_over(point: &Path) -> Result<Mount, Skip> {
+    let name = "mount tmpfs";
+    needs_root(name)?;
+    let mut command = Command::new("mount");
+    tool(name, command.args(["-t", "tmpfs", "tmpfs"]).arg(point))?;
+    Ok(Mount {
+        point: point.to_owned(),
+        directory: None,
+        _below: vec![],
+    })
 }
 
 /// A file system made in an image file of so many MiB.
@@ -349,6 +415,26 @@ mod tests {
         let mount = or_skip!(squashfs(source.path()));
         assert_eq!(kind_at(mount.path()).as_deref(), Some("squashfs"));
         assert_eq!(fs::read(mount.path().join("file")).unwrap(), b"content");
+    }
+
+    #[test]
+    fn a_mount_over_another_hides_it() {
+        let below = or_skip!(tmpfs());
+        fs::write(below.path().join("file"), "content").unwrap();
+        let above = or_skip!(tmpfs_over(below.path()));
+        assert!(!below.path().join("file").exists());
+        drop(above);
+        assert!(below.path().join("file").exists());
+    }
+
+    #[test]
+    fn no_link_is_followed() {
+        let source = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink("/", source.path().join("link")).unwrap();
+        let mount = or_skip!(nosymfollow(source.path()));
+        let error = fs::metadata(mount.path().join("link")).unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(libc::ELOOP));
+        assert!(fs::read_link(mount.path().join("link")).is_ok());
     }
 
     #[test]

@@ -9,13 +9,18 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::sync::Arc;
 
-use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch};
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule, TargetArch,
+};
 
 /// What happens to chosen system calls; all others work.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
     denied: BTreeMap<i64, u32>,
     deadly: Vec<i64>,
+    /// Call, argument, bits and errno.
+    flagged: Vec<(i64, u8, u64, u32)>,
 }
 
 impl Filter {
@@ -34,6 +39,24 @@ impl Filter {
     pub fn errno(mut self, syscall: libc::c_long, errno: i32) -> Self {
         self.denied
             .insert(syscall, u32::try_from(errno).expect("an errno is positive"));
+        self
+    }
+
+    /// The call with this number fails with `errno` if its argument `index`, counted from 0, has all
+    /// of these bits, as a kernel fails that does not know a flag.
+    ///
+    /// # Panics
+    /// `errno` is no positive number.
+    #[must_use]
+    pub fn errno_if_flagged(
+        mut self,
+        syscall: libc::c_long,
+        index: u8,
+        bits: u64,
+        errno: i32,
+    ) -> Self {
+        let errno = u32::try_from(errno).expect("an errno is positive");
+        self.flagged.push((syscall, index, bits, errno));
         self
     }
 
@@ -78,10 +101,21 @@ impl Filter {
         // One program has one answer; the kernel takes the sternest of all programs.
         let mut programs: Vec<BpfProgram> = by_action
             .into_iter()
-            .map(|(errno, syscalls)| program(&syscalls, SeccompAction::Errno(errno)))
+            .map(|(errno, syscalls)| program(&syscalls, &[], SeccompAction::Errno(errno)))
             .collect();
+        for &(syscall, index, bits, errno) in &self.flagged {
+            let flagged = SeccompCondition::new(
+                index,
+                SeccompCmpArgLen::Qword,
+                SeccompCmpOp::MaskedEq(bits),
+                bits,
+            );
+            let rule = flagged.and_then(|flagged| SeccompRule::new(vec![flagged]));
+            let rule = rule.expect("a call has six arguments");
+            programs.push(program(&[syscall], &[rule], SeccompAction::Errno(errno)));
+        }
         if !self.deadly.is_empty() {
-            programs.push(program(&self.deadly, SeccompAction::KillProcess));
+            programs.push(program(&self.deadly, &[], SeccompAction::KillProcess));
         }
         Programs(programs.into())
     }
@@ -113,15 +147,16 @@ impl Programs {
     }
 }
 
-fn program(syscalls: &[i64], action: SeccompAction) -> BpfProgram {
+/// Without rules a call always meets `action`.
+fn program(syscalls: &[i64], rules: &[SeccompRule], action: SeccompAction) -> BpfProgram {
     let arch = TargetArch::try_from(std::env::consts::ARCH).expect("a processor with seccomp");
     let rules = syscalls
         .iter()
-        .map(|&syscall| (syscall, Vec::new()))
+        .map(|&syscall| (syscall, rules.to_vec()))
         .collect();
     SeccompFilter::new(rules, SeccompAction::Allow, action, arch)
         .and_then(TryInto::try_into)
-        .expect("rules without conditions always compile")
+        .expect("so few rules always compile")
 }
 
 #[cfg(test)]
@@ -158,6 +193,27 @@ mod tests {
             .errno(libc::SYS_openat2, libc::ENOSYS)
             .io_uring_errno(libc::EPERM);
         Rerun::new(DENIED).filter(&filter).run().assert_passed();
+    }
+
+    const FLAGGED: &str = "seccomp::tests::a_flag_can_be_refused";
+
+    #[test]
+    #[allow(unsafe_code)]
+    fn a_flag_can_be_refused() {
+        if child::is_child(FLAGGED) {
+            let dup = |flags| {
+                // SAFETY: no descriptor is open there, so that none is duplicated.
+                let result = unsafe { libc::dup3(100_000, 100_001, flags) };
+                assert_eq!(result, -1);
+                io::Error::last_os_error().raw_os_error()
+            };
+            assert_eq!(dup(0), Some(libc::EBADF));
+            assert_eq!(dup(libc::O_CLOEXEC), Some(libc::EDOM));
+            return;
+        }
+        let flag = u64::try_from(libc::O_CLOEXEC).unwrap();
+        let filter = Filter::new().errno_if_flagged(libc::SYS_dup3, 2, flag, libc::EDOM);
+        Rerun::new(FLAGGED).filter(&filter).run().assert_passed();
     }
 
     const DEADLY: &str = "seccomp::tests::a_deadly_call_kills";

@@ -11,14 +11,22 @@ use futures_channel::oneshot;
 
 use crate::capabilities::OperationKind;
 
+mod canonicalize;
 mod close;
 mod open;
+mod open_beneath;
 mod read_dir;
+mod read_link;
+mod statfs;
 mod statx;
 
+pub(crate) use canonicalize::Canonicalize;
 pub(crate) use close::Close;
 pub(crate) use open::Open;
+pub(crate) use open_beneath::{OpenBeneath, Opened};
 pub(crate) use read_dir::{Chunk, ReadChunk};
+pub(crate) use read_link::ReadLink;
+pub(crate) use statfs::StatFsOp;
 pub(crate) use statx::StatxOp;
 
 /// One operation, described once for both back ends, so that they answer alike by construction.
@@ -82,6 +90,10 @@ impl Answer {
 pub(crate) trait Job: Send {
     /// See [`Operation::kind`].
     fn kind(&self) -> OperationKind;
+    /// How many calls it is counted as by who takes it; none if it counts them itself.
+    fn calls(&self) -> usize {
+        1
+    }
     /// See [`Operation::request`].
     fn request(&mut self) -> Option<Request<'_>>;
     /// The future is gone and nobody wants the answer, so there is no need to ask. Never true of

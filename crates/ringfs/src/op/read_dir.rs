@@ -20,6 +20,8 @@ pub(crate) const OPEN_FLAGS: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
 /// Fills one buffer with directory entries, opening the directory first if need be: one hop.
 pub(crate) struct ReadChunk {
     source: Source,
+    /// The directory's position is moved back to its start first.
+    rewind: bool,
     buffer: Vec<u8>,
     ended: bool,
     error: Option<io::Error>,
@@ -46,6 +48,7 @@ impl ReadChunk {
     pub(crate) fn open(path: CString) -> Self {
         Self {
             source: Source::Path(path),
+            rewind: false,
             buffer: Vec::new(),
             ended: false,
             error: None,
@@ -53,7 +56,7 @@ impl ReadChunk {
     }
 
     /// Reads on. `last` is how much the read before this one brought.
-    pub(crate) fn next(dir: Arc<OwnedFd>, last: usize) -> Self {
+    pub(crate) fn next(dir: Arc<OwnedFd>, last: usize, rewind: bool) -> Self {
         // A directory that filled its buffer is a large one, and fewer, larger reads are cheaper.
         let capacity = if last > SMALLEST / 2 {
             last.saturating_mul(2).clamp(SMALLEST, LARGEST)
@@ -62,6 +65,7 @@ impl ReadChunk {
         };
         Self {
             source: Source::Open(dir),
+            rewind,
             buffer: Vec::with_capacity(capacity),
             ended: false,
             error: None,
@@ -76,6 +80,9 @@ impl ReadChunk {
                 Arc::new(fscall::openat(fscall::CWD, path, OPEN_FLAGS)?)
             }
         };
+        if self.rewind {
+            fscall::rewind(dir.as_fd())?;
+        }
         // Until the buffer is nearly full: that the directory has ended is found in this hop too.
         while !self.ended && self.buffer.len() <= self.buffer.capacity() / 2 {
             match fscall::read_records(dir.as_fd(), &mut self.buffer) {

@@ -53,9 +53,11 @@ pub(super) fn answer(kind: OperationKind, result: i32) -> io::Result<Answer> {
         return Err(io::Error::from_raw_os_error(-result));
     }
     Ok(match kind {
-        // SAFETY: descriptors are owned on arrival: a successful OPENAT2 completion carries a
-        // fresh descriptor that nobody else knows of.
-        OperationKind::Open => Answer::Fd(unsafe { OwnedFd::from_raw_fd(result) }),
+        OperationKind::Open | OperationKind::OpenBeneath => {
+            // SAFETY: descriptors are owned on arrival: a successful OPENAT2 completion carries a
+            // fresh descriptor that nobody else knows of.
+            Answer::Fd(unsafe { OwnedFd::from_raw_fd(result) })
+        }
         _ => Answer::Done,
     })
 }

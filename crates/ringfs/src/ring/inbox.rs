@@ -90,6 +90,21 @@ impl Ring {
         Ok(())
     }
 
+    /// Hands many operations over at once; gives them back if there is no ring to do them.
+    pub(crate) fn submit_all(&self, jobs: Vec<Box<dyn Job>>) -> Result<(), Vec<Box<dyn Job>>> {
+        let mut queue = self.inbox.queue();
+        if queue.closed {
+            return Err(jobs);
+        }
+        self.inbox
+            .in_flight
+            .fetch_add(jobs.len(), Ordering::Relaxed);
+        queue.jobs.extend(jobs);
+        drop(queue);
+        self.inbox.wake();
+        Ok(())
+    }
+
     /// What became of the set-up; `None` while it is not known yet.
     pub(crate) fn setup(&self) -> Option<&Result<Features, SetupError>> {
         self.inbox.setup.get()

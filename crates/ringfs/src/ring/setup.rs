@@ -31,9 +31,12 @@ impl Features {
     pub(crate) fn supports(&self, kind: OperationKind) -> bool {
         match kind {
             OperationKind::StatxFd | OperationKind::StatxPath => self.statx,
-            OperationKind::Open => self.openat2,
+            OperationKind::Open | OperationKind::OpenBeneath => self.openat2,
             OperationKind::Close => self.close,
-            OperationKind::ReadDir => false,
+            OperationKind::ReadDir
+            | OperationKind::ReadLink
+            | OperationKind::Canonicalize
+            | OperationKind::StatFs => false,
         }
     }
 }

@@ -64,7 +64,7 @@ impl Drop for Closes<'_> {
 fn give_back(inbox: &Inbox, fallback: &Pool, jobs: VecDeque<Box<dyn Job>>) {
     for job in jobs {
         inbox.finished_one();
-        fallback.submit(job);
+        fallback.take_over(job);
     }
 }
 
@@ -162,7 +162,7 @@ impl<'a> Looper<'a> {
             let kind = job.kind();
             if !self.features.supports(kind) {
                 self.inbox.finished_one();
-                self.fallback.submit(job);
+                self.fallback.take_over(job);
                 continue;
             }
             let Some((name, job)) = self.table.insert(kind, job) else {
@@ -174,7 +174,7 @@ impl<'a> Looper<'a> {
                 self.push(&entry)?;
             } else if let Some((_, job)) = self.table.take(name) {
                 self.inbox.finished_one();
-                self.fallback.submit(job);
+                self.fallback.take_over(job);
             }
         }
         Ok(())

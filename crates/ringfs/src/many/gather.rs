@@ -1,0 +1,195 @@
+//! A batch that is spread: many answer, each whenever it can, and the future is woken once.
+
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use fscall::Statx;
+use futures_channel::oneshot;
+
+use super::question::Question;
+use super::{Answers, lost};
+use crate::capabilities::{OperationKind, Route};
+use crate::op::{Answer, Job, Operation, Request, StatxOp};
+
+/// Collects the answers to a batch.
+pub(super) struct Gather {
+    question: Question,
+    /// The first file that no [`Helper`] has taken.
+    next: AtomicUsize,
+    collected: Mutex<Collected>,
+}
+
+struct Collected {
+    answers: Answers,
+    missing: usize,
+    /// Gone once the future has been told.
+    done: Option<oneshot::Sender<Answers>>,
+}
+
+impl Gather {
+    /// Has the files that are missing in `answers` asked about: all of them at once on the ring if
+    /// there is one and they are many, else by as many threads as the process may have, the calling
+    /// one among them. So it may be called on a polling thread only if the ring was asked for.
+    pub(super) fn spread(question: Question, mut answers: Answers, done: oneshot::Sender<Answers>) {
+        let (first, len) = (answers.len(), question.len());
+        answers.resize_with(len, || Err(lost()));
+        let gather = Arc::new(Self {
+            question,
+            next: AtomicUsize::new(first),
+            collected: Mutex::new(Collected {
+                answers,
+                missing: len - first,
+                done: Some(done),
+            }),
+        });
+        let driver = &gather.question.driver;
+        if driver.suits_ring(len - first) {
+            driver.send_all_to_ring((first..len).filter_map(|index| gather.item(index)));
+            return;
+        }
+        // Calls are known to sleep: for each a thread of its own, as far as there may be any.
+        let helpers = (len - first).min(blockpool::budget().limit());
+        for _ in 1..helpers {
+            driver.send_to_worker(Box::new(Helper(Arc::clone(&gather))));
+        }
+        Helper(gather).help();
+    }
+
+    /// One file's operation; `None` if it can't even be asked about.
+    fn item(self: &Arc<Self>, index: usize) -> Option<Box<dyn Job>> {
+        match self.question.operation(index) {
+            Ok(op) => Some(Box::new(Item {
+                op,
+                index,
+                gather: Arc::clone(self),
+            })),
+            Err(error) => {
+                self.put(index, Err(error));
+                None
+            }
+        }
+    }
+
+    fn collected(&self) -> MutexGuard<'_, Collected> {
+        self.collected
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes one answer, and wakes the future if it was the last that was missing.
+    fn put(&self, index: usize, answer: io::Result<Statx>) {
+        let mut collected = self.collected();
+        collected.answers[index] = answer;
+        collected.missing -= 1;
+        if collected.missing > 0 {
+            return;
+        }
+        let answers = std::mem::take(&mut collected.answers);
+        let done = collected.done.take();
+        drop(collected);
+        if let Some(done) = done {
+            // A dropped future gives them back, and they are dropped here.
+            let _ = done.send(answers);
+        }
+    }
+
+    /// Nobody wants the answers any more.
+    fn is_abandoned(&self) -> bool {
+        let collected = self.collected();
+        collected
+            .done
+            .as_ref()
+            .is_none_or(oneshot::Sender::is_canceled)
+    }
+}
+
+/// One file's operation on the ring.
+struct Item {
+    op: StatxOp,
+    index: usize,
+    gather: Arc<Gather>,
+}
+
+impl Job for Item {
+    fn kind(&self) -> OperationKind {
+        self.op.kind()
+    }
+
+    fn request(&mut self) -> Option<Request<'_>> {
+        self.op.request()
+    }
+
+    fn is_abandoned(&self) -> bool {
+        self.gather.is_abandoned()
+    }
+
+    fn run(mut self: Box<Self>) {
+        let answer = self.op.call();
+        self.complete(answer);
+    }
+
+    fn complete(self: Box<Self>, answer: io::Result<Answer>) {
+        let Self { op, index, gather } = *self;
+        gather.put(index, answer.and_then(|answer| op.finish(answer)));
+    }
+
+    fn disown(&mut self) {
+        self.gather.put(self.index, Err(lost()));
+    }
+}
+
+/// One thread's part: file after file, until none is left.
+struct Helper(Arc<Gather>);
+
+impl Helper {
+    fn take(&self) -> Option<usize> {
+        let index = self.0.next.fetch_add(1, Ordering::Relaxed);
+        (index < self.0.question.len()).then_some(index)
+    }
+
+    fn help(&self) {
+        let question = &self.0.question;
+        while !self.0.is_abandoned()
+            && let Some(index) = self.take()
+        {
+            question
+                .driver
+                .count(OperationKind::StatxPath, Route::Worker, 1);
+            self.0.put(index, question.call(index));
+        }
+    }
+}
+
+impl Job for Helper {
+    fn kind(&self) -> OperationKind {
+        OperationKind::StatxPath
+    }
+
+    fn calls(&self) -> usize {
+        0
+    }
+
+    fn request(&mut self) -> Option<Request<'_>> {
+        None
+    }
+
+    fn is_abandoned(&self) -> bool {
+        self.0.is_abandoned()
+    }
+
+    fn run(self: Box<Self>) {
+        self.help();
+    }
+
+    fn complete(self: Box<Self>, answer: io::Result<Answer>) {
+        let Err(error) = answer else {
+            return self.help();
+        };
+        while let Some(index) = self.take() {
+            self.0.put(index, Err(super::same(&error)));
+        }
+    }
+
+    fn disown(&mut self) {}
+}

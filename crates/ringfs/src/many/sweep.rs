@@ -1,0 +1,155 @@
+//! A batch on one worker: plain calls in order, for as long as none of them sleeps.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use futures_channel::oneshot;
+
+use super::Answers;
+use super::gather::Gather;
+use super::question::Question;
+use crate::capabilities::{OperationKind, Route};
+use crate::op::{Answer, Job, Request};
+
+/// A call that took longer is looked at: forty times what one takes that is answered from memory,
+/// and less than any disk.
+const SLOW: Duration = Duration::from_micros(50);
+
+/// One call after the other, from the first file that has no answer on.
+pub(super) struct Sweep {
+    question: Question,
+    answers: Answers,
+    /// Gone once the future has been told.
+    done: Option<oneshot::Sender<Answers>>,
+}
+
+impl Sweep {
+    pub(super) fn new(
+        question: Question,
+        answers: Answers,
+        done: oneshot::Sender<Answers>,
+    ) -> Self {
+        Self {
+            question,
+            answers,
+            done: Some(done),
+        }
+    }
+
+    /// Asks until a call sleeps, or nobody wants to know.
+    fn sweep(&mut self) {
+        let question = &self.question;
+        let mut watch = SleepWatch::new();
+        let before = self.answers.len();
+        while self.answers.len() < self.question.len() && !self.is_abandoned() {
+            self.answers.push(question.call(self.answers.len()));
+            if watch.has_slept() {
+                break;
+            }
+        }
+        question.driver.count(
+            OperationKind::StatxPath,
+            Route::Worker,
+            self.answers.len() - before,
+        );
+    }
+}
+
+impl Job for Sweep {
+    fn kind(&self) -> OperationKind {
+        OperationKind::StatxPath
+    }
+
+    fn calls(&self) -> usize {
+        0
+    }
+
+    fn request(&mut self) -> Option<Request<'_>> {
+        None
+    }
+
+    fn is_abandoned(&self) -> bool {
+        self.done.as_ref().is_none_or(oneshot::Sender::is_canceled)
+    }
+
+    fn run(mut self: Box<Self>) {
+        if self.question.driver.is_inline() && !self.question.is_remote() {
+            self.sweep();
+        }
+        let Self {
+            question,
+            answers,
+            done,
+        } = *self;
+        let Some(done) = done.filter(|done| !done.is_canceled()) else {
+            return;
+        };
+        if answers.len() == question.len() {
+            let _ = done.send(answers);
+        } else {
+            Gather::spread(question, answers, done);
+        }
+    }
+
+    fn complete(mut self: Box<Self>, answer: io::Result<Answer>) {
+        let Err(error) = answer else {
+            return self.run();
+        };
+        let len = self.question.len();
+        self.answers.resize_with(len, || Err(super::same(&error)));
+        if let Some(done) = self.done {
+            let _ = done.send(self.answers);
+        }
+    }
+
+    fn disown(&mut self) {
+        // The future is told by the drop.
+        self.done = None;
+    }
+}
+
+/// Tells whether a call slept, by the clock and by what the scheduler has counted: a timer alone
+/// can't tell a thread that slept from one whose processor was taken away.
+struct SleepWatch {
+    last: Instant,
+    switches: i64,
+}
+
+impl SleepWatch {
+    fn new() -> Self {
+        Self {
+            switches: fscall::thread::thread_usage().voluntary_switches,
+            last: Instant::now(),
+        }
+    }
+
+    /// Whether the thread has slept since the last question, and for long enough to matter.
+    fn has_slept(&mut self) -> bool {
+        let now = Instant::now();
+        let took = now.duration_since(self.last);
+        self.last = now;
+        if took < SLOW {
+            return false;
+        }
+        let switches = fscall::thread::thread_usage().voluntary_switches;
+        std::mem::replace(&mut self.switches, switches) != switches
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sleeping_is_not_computing() {
+        let mut watch = SleepWatch::new();
+        assert!(!watch.has_slept());
+        std::thread::sleep(SLOW * 2);
+        assert!(watch.has_slept());
+        let start = Instant::now();
+        while start.elapsed() < SLOW * 2 {
+            std::hint::spin_loop();
+        }
+        assert!(!watch.has_slept());
+    }
+}
