@@ -56,5 +56,5 @@ pub use statfs::{StatFs, StatFsFlags, fstatfs, statfs};
 pub use statmount::{MountStat, statmount};
 pub use statx::{
     Form, NullPath, Prepared, Statx, StatxAttributes, StatxFlags, StatxMask, Timestamp, null_path,
-    statx, statx_fd,
+    statx, statx_fd, statx_fd_into,
 };

@@ -159,8 +159,8 @@ impl Dir {
 
     /// Asks for the metadata of a file relative to this directory. An absolute path is looked up
     /// as such.
-    pub fn statx_at<'a, P: AsRef<Path> + ?Sized>(&self, path: &'a P) -> Stat<'a> {
-        Stat::at(self.driver.clone(), Arc::clone(&self.fd), path.as_ref())
+    pub fn statx_at<'a, P: AsRef<Path> + ?Sized>(&'a self, path: &'a P) -> Stat<'a> {
+        Stat::at(&self.driver, &self.fd, path.as_ref())
     }
 
     /// Asks for the metadata of many files relative to this directory, in one hop.
@@ -172,8 +172,8 @@ impl Dir {
 
     /// Asks for the metadata of the directory itself, by its descriptor.
     #[doc(alias = "fstat")]
-    pub fn statx(&self) -> Stat<'static> {
-        Stat::of_fd(self.driver.clone(), Arc::clone(&self.fd))
+    pub fn statx(&self) -> Stat<'_> {
+        Stat::of_fd(&self.driver, &self.fd)
     }
 
     /// Reads the next entries, as many as fit into a buffer of 64 KiB (up to 1 MiB for large

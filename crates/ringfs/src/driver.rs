@@ -163,8 +163,8 @@ impl Driver {
     }
 
     /// As [`ringfs::statx`](crate::statx()), on this driver.
-    pub fn statx<'a, P: AsRef<Path> + ?Sized>(&self, path: &'a P) -> Stat<'a> {
-        Stat::of_path(self.clone(), path.as_ref())
+    pub fn statx<'a, P: AsRef<Path> + ?Sized>(&'a self, path: &'a P) -> Stat<'a> {
+        Stat::of_path(self, path.as_ref())
     }
 
     /// As [`ringfs::statx_paths`](crate::statx_paths()), on this driver.
@@ -228,25 +228,28 @@ impl Driver {
         dir: BorrowedFd<'_>,
         path: Option<&CStr>,
         prepared: &Prepared,
-    ) -> Option<io::Result<fscall::Statx>> {
+        answer: &mut fscall::Statx,
+    ) -> Option<io::Result<()>> {
+        let shared = &*self.shared;
+        let result = match shared.inline.statx(dir, path, prepared, answer) {
+            Inline::Answered => Ok(()),
+            Inline::Removed(fd) => {
+                // Nobody waits for it.
+                drop(self.submit(Close::new(fd)));
+                Ok(())
+            }
+            Inline::Failed(error) => Err(error),
+            Inline::Miss => {
+                shared.counters.count_miss();
+                return None;
+            }
+        };
         let operation = match prepared.form() {
             Form::Fd => OperationKind::StatxFd,
             Form::Path => OperationKind::StatxPath,
         };
-        let answer = match self.shared.inline.statx(dir, path, prepared) {
-            Inline::Answer(answer) => answer,
-            Inline::Removed(answer, fd) => {
-                // Nobody waits for it.
-                drop(self.submit(Close::new(fd)));
-                Ok(answer)
-            }
-            Inline::Miss => {
-                self.shared.counters.count_miss();
-                return None;
-            }
-        };
-        self.shared.counters.count(operation, Route::Inline);
-        Some(answer)
+        shared.counters.count(operation, Route::Inline);
+        Some(result)
     }
 
     /// Opens a file beneath a directory at once if that is not known to sleep.

@@ -23,13 +23,15 @@ mod open;
 
 /// What came of an attempt.
 pub(crate) enum Inline {
-    /// Final, and the same that the plain call would have answered.
-    Answer(io::Result<Statx>),
+    /// The answer is written: the same that the plain call would have given.
+    Answered,
+    /// As [`Answered`](Self::Answered), but the last close of this descriptor may remove the file
+    /// and take its time, so it is another thread's to do.
+    Removed(OwnedFd),
+    /// Final, and the same that the plain call would have failed with.
+    Failed(io::Error),
     /// The next route has to ask.
     Miss,
-    /// As [`Answer`](Self::Answer), but the last close of this descriptor may remove the file and
-    /// take its time, so it is another thread's to do.
-    Removed(Statx, OwnedFd),
 }
 
 /// The inline route of one driver.
@@ -83,6 +85,7 @@ impl InlineRoute {
         dir: BorrowedFd<'_>,
         path: Option<&CStr>,
         prepared: &Prepared,
+        answer: &mut Statx,
     ) -> Inline {
         // Before a call on a mount that may not honour DONT_SYNC the only safe thing is not to
         // make it.
@@ -94,22 +97,20 @@ impl InlineRoute {
             DontSync::OnRoot | DontSync::Unknown => return Inline::Miss,
         };
         match (prepared.form(), path) {
-            (Form::Fd, _) => self
-                .by_descriptor(dir, prepared)
-                .map_or(Inline::Miss, |answer| Inline::Answer(Ok(answer))),
+            (Form::Fd, _) if self.by_descriptor(dir, prepared, answer) => Inline::Answered,
             (Form::Path, Some(path)) if self.cached_open.is_on() => {
-                self.by_path(dir, path, prepared, resolve)
+                self.by_path((dir, path), prepared, resolve, answer)
             }
-            (Form::Path, _) => Inline::Miss,
+            (Form::Fd | Form::Path, _) => Inline::Miss,
         }
     }
 
     fn by_path(
         &self,
-        dir: BorrowedFd<'_>,
-        path: &CStr,
+        (dir, path): (BorrowedFd<'_>, &CStr),
         prepared: &Prepared,
         resolve: ResolveFlags,
+        answer: &mut Statx,
     ) -> Inline {
         let follow = if prepared.flags().contains(StatxFlags::SYMLINK_NOFOLLOW) {
             OFlags::NOFOLLOW
@@ -119,7 +120,7 @@ impl InlineRoute {
         let how = OpenHow::new(OFlags::PATH | OFlags::CLOEXEC | follow, resolve);
         let fd = match fscall::openat2(dir, path, &how) {
             Ok(fd) => fd,
-            Err(error) if is_final(&error, path, prepared) => return Inline::Answer(Err(error)),
+            Err(error) if is_final(&error, path, prepared) => return Inline::Failed(error),
             Err(error) => {
                 if is_refusal(&error) {
                     self.cached_open.try_on_root();
@@ -127,30 +128,30 @@ impl InlineRoute {
                 return Inline::Miss;
             }
         };
-        let Some(answer) = self.by_descriptor(fd.as_fd(), prepared) else {
-            return Inline::Miss;
-        };
-        if answer.nlink() == Some(0) {
-            Inline::Removed(answer, fd)
+        if !self.by_descriptor(fd.as_fd(), prepared, answer) {
+            Inline::Miss
+        } else if answer.nlink() == Some(0) {
+            Inline::Removed(fd)
         } else {
-            Inline::Answer(Ok(answer))
+            Inline::Answered
         }
     }
 
-    /// `None`: not known to be what the plain call would have answered.
-    fn by_descriptor(&self, fd: BorrowedFd<'_>, prepared: &Prepared) -> Option<Statx> {
+    /// False: not known to be what the plain call would have answered.
+    fn by_descriptor(&self, fd: BorrowedFd<'_>, prepared: &Prepared, answer: &mut Statx) -> bool {
         let asked = prepared.mask();
         let stale_is_fine = prepared.flags().contains(StatxFlags::DONT_SYNC);
         // Where the answer came from; and whether the file is being removed, which local file
         // systems tell whatever they are asked.
-        let mount = Mounts::mask_beside(asked);
-        let mask = asked | mount | StatxMask::NLINK;
-        let mut answer = fscall::statx_fd(fd, StatxFlags::DONT_SYNC, mask).ok()?;
-        if !stale_is_fine && !self.is_local(&answer) {
-            return None;
+        let mask = asked | Mounts::mask_beside(asked) | StatxMask::NLINK;
+        if fscall::statx_fd_into(fd, StatxFlags::DONT_SYNC, mask, answer).is_err() {
+            return false;
+        }
+        if !stale_is_fine && !self.is_local(answer) {
+            return false;
         }
         answer.keep_fields(asked);
-        Some(answer)
+        true
     }
 
     fn is_local(&self, answer: &Statx) -> bool {

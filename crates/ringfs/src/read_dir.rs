@@ -238,11 +238,6 @@ impl DirEntry {
     /// Asks for just what is wanted of the file's metadata; symbolic links are not followed
     /// unless asked.
     pub fn statx(&self) -> Stat<'_> {
-        Stat::at(
-            self.driver.clone(),
-            Arc::clone(&self.dir),
-            Path::new(self.name()),
-        )
-        .follow_symlinks(false)
+        Stat::at(&self.driver, &self.dir, Path::new(self.name())).follow_symlinks(false)
     }
 }

@@ -1,6 +1,6 @@
 //! One file's metadata: what is asked, and the future that answers.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
@@ -49,8 +49,8 @@ use crate::op::{Pending, StatxOp};
 #[derive(Clone, Debug)]
 #[must_use = "nothing is asked until it is awaited"]
 pub struct Stat<'a> {
-    driver: Driver,
-    dir: Option<Arc<OwnedFd>>,
+    driver: &'a Driver,
+    dir: Option<&'a Arc<OwnedFd>>,
     /// `None` in the descriptor form.
     path: Option<&'a Path>,
     flags: StatxFlags,
@@ -59,7 +59,7 @@ pub struct Stat<'a> {
 }
 
 impl<'a> Stat<'a> {
-    pub(crate) fn of_path(driver: Driver, path: &'a Path) -> Self {
+    pub(crate) fn of_path(driver: &'a Driver, path: &'a Path) -> Self {
         Self {
             driver,
             dir: None,
@@ -70,14 +70,14 @@ impl<'a> Stat<'a> {
         }
     }
 
-    pub(crate) fn at(driver: Driver, dir: Arc<OwnedFd>, path: &'a Path) -> Self {
+    pub(crate) fn at(driver: &'a Driver, dir: &'a Arc<OwnedFd>, path: &'a Path) -> Self {
         Self {
             dir: Some(dir),
             ..Self::of_path(driver, path)
         }
     }
 
-    pub(crate) fn of_fd(driver: Driver, fd: Arc<OwnedFd>) -> Self {
+    pub(crate) fn of_fd(driver: &'a Driver, fd: &'a Arc<OwnedFd>) -> Self {
         Self {
             driver,
             dir: Some(fd),
@@ -167,12 +167,17 @@ impl Future for StatFuture<'_> {
                     if stat.may_be_inline() {
                         ready!(coop::poll_proceed(cx));
                     }
-                    match stat.start() {
-                        Started::Answer(answer) => answer,
-                        Started::Waiting(state) => {
+                    let mut answer = Statx::default();
+                    match stat.start(&mut answer) {
+                        Ok(Started::Answered) => {
+                            self.state = State::Done;
+                            return Poll::Ready(Ok(answer));
+                        }
+                        Ok(Started::Waiting(state)) => {
                             self.state = state;
                             continue;
                         }
+                        Err(error) => Err(error),
                     }
                 }
                 State::Waiting(pending) => ready!(Pin::new(pending).poll(cx)),
@@ -185,12 +190,8 @@ impl Future for StatFuture<'_> {
     }
 }
 
-#[allow(
-    clippy::large_enum_variant,
-    reason = "on the stack, for the length of one poll"
-)]
 enum Started {
-    Answer(io::Result<Statx>),
+    Answered,
     Waiting(State<'static>),
 }
 
@@ -201,28 +202,25 @@ impl Stat<'_> {
     }
 
     /// Splits, prepares, and answers at once if possible: all before anything is allocated.
-    fn start(&self) -> Started {
-        if let Err(error) = self.driver.check() {
-            return Started::Answer(Err(error));
-        }
-        let started = match self.path {
+    fn start(&self, answer: &mut Statx) -> io::Result<Started> {
+        self.driver.check()?;
+        match self.path {
             Some(path) => fscall::with_c_path(path.as_os_str().as_bytes(), |path| {
-                self.start_with(Some(path))
+                self.start_with(Some(path), answer)
             }),
-            None => self.start_with(None),
-        };
-        started.unwrap_or_else(|error| Started::Answer(Err(error)))
+            None => self.start_with(None, answer),
+        }
     }
 
-    fn start_with(&self, path: Option<&std::ffi::CStr>) -> io::Result<Started> {
-        let dir = self.dir.as_ref().map_or(fscall::CWD, |dir| dir.as_fd());
+    fn start_with(&self, path: Option<&CStr>, answer: &mut Statx) -> io::Result<Started> {
+        let dir = self.dir.map_or(fscall::CWD, |dir| dir.as_fd());
         let prepared = Prepared::new(dir, path, self.flags, self.mask)?;
         if self.may_be_inline()
-            && let Some(answer) = self.driver.try_inline(dir, path, &prepared)
+            && let Some(result) = self.driver.try_inline(dir, path, &prepared, answer)
         {
-            return Ok(Started::Answer(answer));
+            return result.map(|()| Started::Answered);
         }
-        let op = StatxOp::new(self.dir.clone(), path.map(CString::from), prepared);
+        let op = StatxOp::new(self.dir.cloned(), path.map(CString::from), prepared);
         Ok(Started::Waiting(match self.route {
             None => State::Waiting(self.driver.submit(op)?),
             Some(Route::Worker) => State::Waiting(self.driver.submit_to_worker(op)?),

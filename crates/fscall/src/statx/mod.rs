@@ -13,5 +13,5 @@ pub use buf::Statx;
 pub use flags::StatxFlags;
 pub use mask::StatxMask;
 pub use null_path::{NullPath, null_path};
-pub use prepared::{Form, Prepared, statx, statx_fd};
+pub use prepared::{Form, Prepared, statx, statx_fd, statx_fd_into};
 pub use timestamp::Timestamp;

@@ -154,47 +154,69 @@ impl Prepared {
     ///
     /// What statx(2) answers.
     pub fn call(&self, dir: BorrowedFd<'_>, path: Option<&CStr>) -> io::Result<Statx> {
+        let mut answer = Statx::default();
+        self.call_into(dir, path, &mut answer)?;
+        Ok(answer)
+    }
+
+    /// As [`call`](Self::call), with the answer written where it is to be: of the time that a call
+    /// by descriptor takes, copying its 256 bytes is a part that shows.
+    ///
+    /// # Errors
+    ///
+    /// What statx(2) answers. `answer` may have been written to.
+    #[inline]
+    pub fn call_into(
+        &self,
+        dir: BorrowedFd<'_>,
+        path: Option<&CStr>,
+        answer: &mut Statx,
+    ) -> io::Result<()> {
         match self.form {
-            Form::Fd => self.call_fd(dir),
-            Form::Path => self.call_path(dir, path.unwrap_or(c"")),
+            Form::Fd => self.call_fd(dir, answer),
+            Form::Path => self.call_path(dir, path.unwrap_or(c""), answer),
         }
     }
 
     #[inline]
-    fn call_fd(&self, fd: BorrowedFd<'_>) -> io::Result<Statx> {
+    fn call_fd(&self, fd: BorrowedFd<'_>, answer: &mut Statx) -> io::Result<()> {
         match null_path() {
-            NullPath::Accepted => self.call_raw(fd, ptr::null()),
-            NullPath::Refused => self.call_path(fd, c""),
-            NullPath::Unknown => self.call_and_learn(fd),
+            NullPath::Accepted => self.call_raw(fd, ptr::null(), answer),
+            NullPath::Refused => self.call_path(fd, c"", answer),
+            NullPath::Unknown => self.call_and_learn(fd, answer),
         }
     }
 
     /// The first call: no other kernel call is spent to find out. Only success and `EFAULT`
     /// tell; any other error says something of the file.
     #[cold]
-    fn call_and_learn(&self, fd: BorrowedFd<'_>) -> io::Result<Statx> {
-        match self.call_raw(fd, ptr::null()) {
-            Ok(answer) => {
+    fn call_and_learn(&self, fd: BorrowedFd<'_>, answer: &mut Statx) -> io::Result<()> {
+        match self.call_raw(fd, ptr::null(), answer) {
+            Ok(()) => {
                 learn(NullPath::Accepted);
-                Ok(answer)
+                Ok(())
             }
             Err(error) if error.raw_os_error() == Some(libc::EFAULT) => {
-                let answer = self.call_path(fd, c"")?;
+                self.call_path(fd, c"", answer)?;
                 learn(NullPath::Refused);
-                Ok(answer)
+                Ok(())
             }
             Err(error) => Err(error),
         }
     }
 
-    fn call_path(&self, dir: BorrowedFd<'_>, path: &CStr) -> io::Result<Statx> {
-        self.call_raw(dir, path.as_ptr())
+    fn call_path(&self, dir: BorrowedFd<'_>, path: &CStr, answer: &mut Statx) -> io::Result<()> {
+        self.call_raw(dir, path.as_ptr(), answer)
     }
 
     /// `path` is NULL or a C string.
     #[allow(unsafe_code, reason = "the system call")]
-    fn call_raw(&self, dir: BorrowedFd<'_>, path: *const libc::c_char) -> io::Result<Statx> {
-        let mut answer = Statx::default();
+    fn call_raw(
+        &self,
+        dir: BorrowedFd<'_>,
+        path: *const libc::c_char,
+        answer: &mut Statx,
+    ) -> io::Result<()> {
         // SAFETY: the kernel reads a C string at `path`, which is NULL or comes from a `CStr`
         // that outlives this call, and writes at most `struct statx` to `answer`.
         check(unsafe {
@@ -207,7 +229,7 @@ impl Prepared {
                 answer.as_mut_ptr(),
             )
         })?;
-        Ok(answer)
+        Ok(())
     }
 }
 
@@ -247,4 +269,19 @@ pub fn statx(
 /// directory.
 pub fn statx_fd(fd: BorrowedFd<'_>, flags: StatxFlags, mask: StatxMask) -> io::Result<Statx> {
     statx(fd, None, flags | StatxFlags::EMPTY_PATH, mask)
+}
+
+/// As [`statx_fd`], with the answer written where it is to be; see [`Prepared::call_into`].
+///
+/// # Errors
+///
+/// As [`statx_fd`].
+#[inline]
+pub fn statx_fd_into(
+    fd: BorrowedFd<'_>,
+    flags: StatxFlags,
+    mask: StatxMask,
+    answer: &mut Statx,
+) -> io::Result<()> {
+    Prepared::new(fd, None, flags | StatxFlags::EMPTY_PATH, mask)?.call_into(fd, None, answer)
 }

@@ -40,7 +40,13 @@ impl Question {
     /// The answer if it can be had without sleeping.
     pub(super) fn try_inline(&self, index: usize) -> Option<io::Result<Statx>> {
         match self.prepare(index) {
-            Ok((name, prepared)) => self.driver.try_inline(self.dir(), Some(name), &prepared),
+            Ok((name, prepared)) => {
+                let mut answer = Statx::default();
+                let result =
+                    self.driver
+                        .try_inline(self.dir(), Some(name), &prepared, &mut answer)?;
+                Some(result.map(|()| answer))
+            }
             Err(error) => Some(Err(error)),
         }
     }
