@@ -109,7 +109,8 @@ impl<'a> Stat<'a> {
         self
     }
 
-    /// Further flags, such as [`StatxFlags::DONT_SYNC`] or [`StatxFlags::FORCE_SYNC`].
+    /// Further flags, such as [`StatxFlags::DONT_SYNC`] or [`StatxFlags::FORCE_SYNC`]. Where a
+    /// kernel refuses the first for a file, the question is asked again without it.
     pub fn flags(mut self, flags: StatxFlags) -> Self {
         self.flags |= flags;
         self
@@ -129,6 +130,7 @@ impl<'a> IntoFuture for Stat<'a> {
     fn into_future(self) -> StatFuture<'a> {
         StatFuture {
             state: State::New(self),
+            again: None,
         }
     }
 }
@@ -138,6 +140,8 @@ impl<'a> IntoFuture for Stat<'a> {
 #[must_use = "futures do nothing unless polled"]
 pub struct StatFuture<'a> {
     state: State<'a>,
+    /// The same without `DONT_SYNC`, which some files of some kernels refuse.
+    again: Option<Stat<'a>>,
 }
 
 #[derive(Debug)]
@@ -174,7 +178,8 @@ impl Future for StatFuture<'_> {
                             return Poll::Ready(Ok(answer));
                         }
                         Ok(Started::Waiting(state)) => {
-                            self.state = state;
+                            let again = stat.without_dont_sync();
+                            *self = StatFuture { state, again };
                             continue;
                         }
                         Err(error) => Err(error),
@@ -184,6 +189,13 @@ impl Future for StatFuture<'_> {
                 State::OnRing(future) => ready!(future.0.as_mut().poll(cx)),
                 State::Done => panic!("a future was polled after it was ready"),
             };
+            if let Err(error) = &answer
+                && error.raw_os_error() == Some(libc::EINVAL)
+                && let Some(stat) = self.again.take()
+            {
+                self.state = State::New(stat);
+                continue;
+            }
             self.state = State::Done;
             return Poll::Ready(answer);
         }
@@ -199,6 +211,13 @@ impl Stat<'_> {
     fn may_be_inline(&self) -> bool {
         self.route
             .map_or_else(|| self.driver.is_inline(), |route| route == Route::Inline)
+    }
+
+    /// The same question without `DONT_SYNC`, if it has that.
+    fn without_dont_sync(&self) -> Option<Self> {
+        let mut stat = self.clone();
+        stat.flags.remove(StatxFlags::DONT_SYNC);
+        (stat.flags != self.flags).then_some(stat)
     }
 
     /// Splits, prepares, and answers at once if possible: all before anything is allocated.
