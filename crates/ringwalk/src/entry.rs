@@ -94,7 +94,10 @@ impl<'a> EntryRef<'a> {
             depth: self.depth,
             ino: self.ino,
             file_type: self.file_type,
-            stat: self.stat.and_then(Result::ok).copied(),
+            stat: self.stat.map(|stat| match stat {
+                Ok(stat) => Ok(*stat),
+                Err(error) => Err(error.raw_os_error().unwrap_or(libc::EIO)),
+            }),
         }
     }
 }
@@ -113,7 +116,8 @@ pub struct Entry {
     depth: usize,
     ino: u64,
     file_type: Option<FileType>,
-    stat: Option<Statx>,
+    /// The answer or the error number.
+    stat: Option<Result<Statx, i32>>,
 }
 
 impl Entry {
@@ -147,8 +151,13 @@ impl Entry {
         self.file_type
     }
 
-    /// The metadata, if any was asked for with the walk and could be had.
-    pub fn stat(&self) -> Option<&Statx> {
-        self.stat.as_ref()
+    /// The answer to the fields that were asked for with the walk, or the error; `None` if none
+    /// were. See [`EntryRef::stat`].
+    pub fn stat(&self) -> Option<io::Result<&Statx>> {
+        let stat = self.stat.as_ref()?;
+        Some(
+            stat.as_ref()
+                .map_err(|errno| io::Error::from_raw_os_error(*errno)),
+        )
     }
 }
