@@ -160,7 +160,7 @@ fn lateness(work: impl Future<Output = ()> + Send + 'static) -> Duration {
             while !work.is_finished() {
                 let start = process::thread_cpu_time();
                 tokio::time::sleep(TICK).await;
-                let computed = process::thread_cpu_time() - start;
+                let computed = process::thread_cpu_time().saturating_sub(start);
                 late.push(computed.saturating_sub(TICK));
             }
             work.await.unwrap();

@@ -9,7 +9,6 @@ use std::process::Command;
 use std::time::Duration;
 
 use ringfs::{Driver, Metadata, Route, StatxFlags};
-use ringwalk::{Order, Walk};
 use testkit::autofs::{Autofs, Trigger};
 use testkit::child::{self, Rerun};
 use testkit::mount::{self, Mount};
@@ -236,19 +235,4 @@ fn look_at_trigger(trigger: &Path) {
         let names = block_on(driver.statx_paths([trigger]).into_future());
         assert!(names.iter().all(Result::is_ok), "{names:?}");
     }
-}
-
-#[test]
-#[ignore = "the walker opens every directory that it comes to"]
-fn a_walk_opens_no_automount_trigger() {
-    check_triggers_nothing("a_walk_opens_no_automount_trigger", |trigger| {
-        let parent = trigger.parent().unwrap();
-        for order in [Order::Any, Order::PreOrder] {
-            for walk in walks::every_way(&Walk::new(parent).order(order)) {
-                let (paths, errors) = walks::streamed(walk);
-                assert!(errors.is_empty(), "{errors:?}");
-                assert_eq!(paths, [parent, trigger]);
-            }
-        }
-    });
 }
