@@ -177,8 +177,8 @@ fn closing_closes() {
                     let _ = close.as_mut().poll(&mut Context::from_waker(Waker::noop()));
                 }
             }
-            let after = process::settles(process::descriptors, |&count| count == before);
-            assert_eq!(after, before);
+            let after = process::settles(process::descriptors, |&count| count <= before);
+            assert!(after <= before, "{after} after {before}");
         }
         block_on(ringfs::close(File::open("/").unwrap().into())).unwrap();
     });
