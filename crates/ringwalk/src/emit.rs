@@ -111,11 +111,11 @@ impl<V: OrderedVisitor> Walker<V> {
             match part {
                 Part::Out(segment, _) => {
                     if self.visitor().emit(segment) == Visit::Quit {
-                        self.stop();
+                        self.finish();
                     }
                 }
                 Part::Child(_) => {}
-                Part::Quit => self.stop(),
+                Part::Quit => self.finish(),
             }
         }
     }
@@ -147,10 +147,10 @@ impl<V: OrderedVisitor> Walker<V> {
             }
             match part {
                 Part::Child(child) => emitter.path.push(Frame::new(child)),
-                Part::Quit => return self.stop(),
+                Part::Quit => return self.finish(),
                 Part::Out(segment, _) => {
                     if self.visitor().emit(segment) == Visit::Quit {
-                        return self.stop();
+                        return self.finish();
                     }
                 }
             }

@@ -132,7 +132,7 @@ impl Drop for Walking {
     fn drop(&mut self) {
         // Closed first, so that no worker stays in a send.
         self.batches.close();
-        self.walker.stop();
+        self.walker.finish();
         self.walker.dismantle();
     }
 }

@@ -234,13 +234,7 @@ impl<V: OrderedVisitor> Walker<V> {
         self.stopped.load(Relaxed)
     }
 
-    /// Ends the walk wherever it is.
-    pub(crate) fn stop(&self) {
-        self.stopped.store(true, Relaxed);
-        self.finish();
-    }
-
-    /// The walk is over.
+    /// Ends the walk: all is done, or it stops wherever it is.
     pub(crate) fn finish(&self) {
         self.stopped.store(true, Relaxed);
         let was_finished = std::mem::replace(&mut lock(&self.caller).finished, true);
@@ -329,7 +323,7 @@ impl<V: OrderedVisitor> Walker<V> {
         } else {
             drop(caller);
             lock(&self.failure).get_or_insert_with(|| error.into());
-            self.stop();
+            self.finish();
         }
     }
 
@@ -494,7 +488,7 @@ impl<V: OrderedVisitor> Work for Walker<V> {
             if let Err(panic) = result {
                 // The first is thrown; what others do meanwhile is of no interest any more.
                 lock(&self.panic).get_or_insert(panic);
-                self.stop();
+                self.finish();
             }
             if member.is_surplus() {
                 return;
