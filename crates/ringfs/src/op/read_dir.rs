@@ -5,17 +5,13 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
-use fscall::OFlags;
-
 use super::{Answer, Operation, Request};
 use crate::capabilities::OperationKind;
+use crate::dir::DIR_FLAGS;
 
 /// The first buffer; further ones of the same directory grow to [`LARGEST`].
 const SMALLEST: usize = 64 * 1024;
 const LARGEST: usize = 1024 * 1024;
-
-/// How a directory is opened for reading.
-pub(crate) const OPEN_FLAGS: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
 
 /// Fills one buffer with directory entries, opening the directory first if need be: one hop.
 pub(crate) struct ReadChunk {
@@ -77,7 +73,7 @@ impl ReadChunk {
             Source::Open(dir) => Arc::clone(dir),
             Source::Path(path) => {
                 self.buffer.reserve(SMALLEST);
-                Arc::new(fscall::openat(fscall::CWD, path, OPEN_FLAGS)?)
+                Arc::new(fscall::openat(fscall::CWD, path, DIR_FLAGS)?)
             }
         };
         if self.rewind {
