@@ -7,6 +7,7 @@ use std::path::Path;
 
 use ringfs::{Driver, Metadata};
 use ringwalk::{Order, Walk};
+use testkit::tree::{self, Tree};
 
 use crate::{block_on, walks};
 
@@ -66,4 +67,19 @@ fn check_dir(driver: &Driver, path: &Path) {
         io::Result::Ok(names)
     });
     assert_eq!(names.unwrap(), expected);
+}
+
+/// The tree that a child process looks at, which anybody may read.
+///
+/// # Panics
+/// It can't be made.
+pub fn tree() -> Tree {
+    let tree = tree::Builder::new(21)
+        .entries(120)
+        .plain_modes()
+        .build()
+        .unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(tree.path(), mode).unwrap();
+    tree
 }

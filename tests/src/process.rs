@@ -2,8 +2,11 @@
 
 use std::fs;
 use std::io;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use testkit::child::Rerun;
 
 /// A user without any rights.
 pub const NOBODY: u32 = 65_534;
@@ -110,4 +113,17 @@ fn check(result: i32) -> io::Result<()> {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }
+}
+
+/// The test `name` once more in a child process, with a tree to look at.
+pub fn rerun(name: &str, tree: &Path) -> Rerun {
+    Rerun::new(name).env("PLACE", tree)
+}
+
+/// In such a child, where its tree is.
+///
+/// # Panics
+/// It is not in one.
+pub fn place() -> PathBuf {
+    std::env::var_os("PLACE").unwrap().into()
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use ringfs::{Backend, Driver, OperationKind, Route};
-use testkit::child::{self, Rerun};
+use testkit::child::{self};
 use testkit::fuse::Fuse;
 use testkit::or_skip;
 use tests::{LIMIT, block_on, driver, process};
@@ -56,7 +56,7 @@ const PROCESSES: u64 = 120;
 fn a_thousand_stuck_calls_leave_the_host_its_threads() {
     const NAME: &str = "a_thousand_stuck_calls_leave_the_host_its_threads";
     if child::is_child(NAME) {
-        let place = PathBuf::from(std::env::var_os("PLACE").unwrap());
+        let place = process::place();
         let backend = std::env::var("BACKEND").unwrap().parse().unwrap();
         // Whatever happens: only then is this process let go.
         let _done = Done(place.join("done"));
@@ -80,7 +80,7 @@ fn a_thousand_stuck_calls_leave_the_host_its_threads() {
                 }
                 fuse.release();
             });
-            let rerun = Rerun::new(NAME).env("PLACE", place).env("BACKEND", backend);
+            let rerun = process::rerun(NAME, place).env("BACKEND", backend);
             let finished = rerun
                 .before_exec(process::become_nobody)
                 .before_exec(|| process::limit(libc::RLIMIT_NPROC, PROCESSES))

@@ -11,13 +11,13 @@ use std::time::{Duration, SystemTime};
 use futures::StreamExt;
 use ringfs::{Driver, Metadata, StatxFlags};
 use ringwalk::{EntryRef, Error, ErrorKind, Order, StatxMask, Visit, Walk};
-use testkit::child::{self, Rerun};
+use testkit::child::{self};
 use testkit::fuse::Fuse;
 use testkit::fuse::hostile::{DIRECTORIES, Hostile, Lies};
 use testkit::or_skip;
 use testkit::seccomp::Filter;
 use tests::everything::check_everything;
-use tests::{block_on, drivers, walks};
+use tests::{block_on, drivers, process, walks};
 
 /// The paths that there are, the root's among them.
 fn paths(hostile: &Hostile, lies: &Lies) -> BTreeSet<PathBuf> {
@@ -347,7 +347,7 @@ fn times_of_all_ages_are_told() {
 fn a_kernel_that_refuses_dont_sync_changes_no_answer() {
     const NAME: &str = "a_kernel_that_refuses_dont_sync_changes_no_answer";
     if child::is_child(NAME) {
-        let place: PathBuf = std::env::var_os("PLACE").unwrap().into();
+        let place = process::place();
         for driver in drivers() {
             check_everything(&driver, &place);
             // Who asks for it himself is answered without it. Not on the ring, whose calls the
@@ -360,6 +360,6 @@ fn a_kernel_that_refuses_dont_sync_changes_no_answer() {
     let tree = testkit::tree::Builder::new(77).entries(60).build().unwrap();
     let flag = u64::from(StatxFlags::DONT_SYNC.bits());
     let filter = Filter::new().errno_if_flagged(libc::SYS_statx, 2, flag, libc::EINVAL);
-    let rerun = Rerun::new(NAME).env("PLACE", tree.path()).filter(&filter);
+    let rerun = process::rerun(NAME, tree.path()).filter(&filter);
     rerun.run().assert_passed();
 }

@@ -121,7 +121,7 @@ fn an_exhausted_descriptor_table_is_no_answer() {
 fn an_ordinary_user_needs_search_permission_only() {
     const NAME: &str = "an_ordinary_user_needs_search_permission_only";
     if child::is_child(NAME) {
-        return ask_as_nobody(Path::new(&std::env::var_os("PLACE").unwrap()));
+        return ask_as_nobody(&process::place());
     }
     let mount = or_skip!(mount::ext4());
     let parent = mount.path().parent().unwrap();
@@ -133,7 +133,7 @@ fn an_ordinary_user_needs_search_permission_only() {
         fs::set_permissions(&dir, fs::Permissions::from_mode(mode)).unwrap();
     }
     fs::set_permissions(parent, fs::Permissions::from_mode(0o711)).unwrap();
-    let rerun = Rerun::new(NAME).env("PLACE", mount.path());
+    let rerun = process::rerun(NAME, mount.path());
     rerun
         .before_exec(process::become_nobody)
         .run()

@@ -1,39 +1,19 @@
 //! With hardly any descriptors, and without threads.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use ringfs::Backend;
 use ringwalk::{EntryRef, Error, Visit, Walk};
-use testkit::child::{self, Rerun};
+use testkit::child::{self};
 use testkit::or_skip;
 use testkit::skip::needs_root;
-use testkit::tree::{self, Tree};
-use tests::everything::check_everything;
+use tests::everything::{check_everything, tree};
+use tests::process::{place, rerun};
 use tests::{driver, drivers, process, walks};
-
-/// The tree that a child looks at.
-fn tree() -> Tree {
-    let tree = tree::Builder::new(21)
-        .entries(120)
-        .plain_modes()
-        .build()
-        .unwrap();
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(tree.path(), mode).unwrap();
-    tree
-}
-
-fn place() -> PathBuf {
-    std::env::var_os("PLACE").unwrap().into()
-}
-
-fn rerun(name: &str, tree: &Path) -> Rerun {
-    Rerun::new(name).env("PLACE", tree)
-}
 
 #[test]
 fn a_dozen_descriptors_are_enough() {

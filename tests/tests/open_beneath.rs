@@ -7,14 +7,14 @@ use std::io::{self, Read};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, symlink};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use ringfs::{Backend, Dir, Driver, Metadata, Route};
-use testkit::child::{self, Rerun};
+use testkit::child::{self};
 use testkit::seccomp::Filter;
-use tests::{block_on, driver, drivers};
+use tests::{block_on, driver, drivers, process};
 
 const RESOLVE_BENEATH: u64 = 0x08;
 
@@ -210,7 +210,7 @@ fn every_route_answers_as_openat2() {
 fn without_openat2_it_is_as_safe() {
     const NAME: &str = "without_openat2_it_is_as_safe";
     if child::is_child(NAME) {
-        let root = PathBuf::from(std::env::var_os("PLACE").unwrap());
+        let root = process::place();
         let backends = if std::env::var_os("DEADLY").is_some() {
             vec![Backend::Threads]
         } else {
@@ -223,7 +223,7 @@ fn without_openat2_it_is_as_safe() {
     }
     let temp = tempfile::tempdir().unwrap();
     make_files(temp.path());
-    let run = |filter: &Filter| Rerun::new(NAME).env("PLACE", temp.path()).filter(filter);
+    let run = |filter: &Filter| process::rerun(NAME, temp.path()).filter(filter);
     for errno in [libc::EPERM, libc::ENOSYS] {
         let filter = Filter::new().io_uring_errno(libc::EPERM);
         run(&filter.errno(libc::SYS_openat2, errno))

@@ -4,13 +4,13 @@ use std::fs::{self, File};
 use std::future::IntoFuture;
 use std::io::{self, Read};
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::pin::pin;
 use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
 
 use ringfs::{Backend, Dir, OperationKind, Route};
-use testkit::child::{self, Rerun};
+use testkit::child::{self};
 use testkit::{mount, or_skip};
 use tests::{alone, block_on, driver, drivers, process, rows};
 
@@ -63,7 +63,7 @@ fn files_are_opened_as_asked() {
 fn access_times_are_their_owners() {
     const NAME: &str = "access_times_are_their_owners";
     if child::is_child(NAME) {
-        let root = PathBuf::from(std::env::var_os("PLACE").unwrap());
+        let root = process::place();
         for driver in drivers() {
             let dir = block_on(driver.open_dir(&root)).unwrap();
             let refusal = block_on(dir.open_at("file").noatime(true).into_future());
@@ -88,7 +88,7 @@ fn access_times_are_their_owners() {
     ));
     let temp = tempfile::tempdir().unwrap();
     rows::make_files(temp.path()).unwrap();
-    let child = Rerun::new(NAME).env("PLACE", temp.path());
+    let child = process::rerun(NAME, temp.path());
     child
         .before_exec(process::become_nobody)
         .run()

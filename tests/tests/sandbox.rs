@@ -2,38 +2,17 @@
 
 use std::io;
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
 
 use ringfs::{Backend, Driver, OperationKind, Route};
 use ringwalk::Walk;
 use testkit::child::{self, Rerun};
 use testkit::seccomp::Filter;
-use testkit::tree::{self, Tree};
-use tests::everything::check_everything;
+use tests::everything::{check_everything, tree};
+use tests::process::{place, rerun};
 use tests::{block_on, driver, drivers, walks};
 
 /// The same on all processors.
 const SYS_STATMOUNT: libc::c_long = 457;
-
-/// The tree that a child looks at.
-fn tree() -> Tree {
-    let tree = tree::Builder::new(21)
-        .entries(120)
-        .plain_modes()
-        .build()
-        .unwrap();
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(tree.path(), mode).unwrap();
-    tree
-}
-
-fn place() -> PathBuf {
-    std::env::var_os("PLACE").unwrap().into()
-}
-
-fn rerun(name: &str, tree: &Path) -> Rerun {
-    Rerun::new(name).env("PLACE", tree)
-}
 
 #[test]
 fn a_refused_ring_is_replaced_and_its_reason_told() {

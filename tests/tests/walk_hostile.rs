@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use futures::StreamExt;
 use ringwalk::{Backend, ErrorKind, Order, StatxMask, Walk};
-use testkit::child::{self, Rerun};
+use testkit::child::{self};
 use testkit::or_skip;
 use testkit::skip::needs_root;
 use tests::{LIMIT, block_on, driver, process, walks};
@@ -90,7 +90,7 @@ fn comb(root: &Path, levels: usize) -> usize {
 fn hardly_any_descriptors_are_enough_for_a_comb() {
     const NAME: &str = "hardly_any_descriptors_are_enough_for_a_comb";
     if child::is_child(NAME) {
-        let place = PathBuf::from(std::env::var_os("PLACE").unwrap());
+        let place = process::place();
         let count: usize = std::env::var("COUNT").unwrap().parse().unwrap();
         let backend: Backend = std::env::var("BACKEND").unwrap().parse().unwrap();
         // One driver: a ring takes a moment to go.
@@ -108,8 +108,7 @@ fn hardly_any_descriptors_are_enough_for_a_comb() {
     let place = tempfile::tempdir().unwrap();
     let count = comb(place.path(), 200) + 1;
     for (backend, descriptors) in [("threads", 13), ("auto", 13), ("ring", 16), ("auto", 16)] {
-        Rerun::new(NAME)
-            .env("PLACE", place.path())
+        process::rerun(NAME, place.path())
             .env("COUNT", count.to_string())
             .env("BACKEND", backend)
             .before_exec(process::inherit_nothing)
@@ -123,7 +122,7 @@ fn hardly_any_descriptors_are_enough_for_a_comb() {
 fn a_directory_that_may_not_be_read_is_an_entry_and_an_error() {
     const NAME: &str = "a_directory_that_may_not_be_read_is_an_entry_and_an_error";
     if child::is_child(NAME) {
-        let place = PathBuf::from(std::env::var_os("PLACE").unwrap());
+        let place = process::place();
         return walks::every_way(&Walk::new(&place)).for_each(|walk| check_closed(&place, walk));
     }
     or_skip!(needs_root("become another user"));
@@ -142,7 +141,7 @@ fn a_directory_that_may_not_be_read_is_an_entry_and_an_error() {
         let mode = fs::Permissions::from_mode(mode);
         fs::set_permissions(place.path().join(name), mode).unwrap();
     }
-    let rerun = Rerun::new(NAME).env("PLACE", place.path());
+    let rerun = process::rerun(NAME, place.path());
     rerun
         .before_exec(process::become_nobody)
         .run()
