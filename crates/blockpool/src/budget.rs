@@ -3,9 +3,11 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 
-use crate::per_fork::PerFork;
+use crate::PerFork;
+use crate::sync::{AtomicUsize, fixed_limit};
+use crate::threads::{dismiss, permits_are_back};
 
 /// The most that may wait at once, however much the system would allow.
 const MOST: usize = 512;
@@ -26,6 +28,8 @@ const PLENTY: u64 = 16 * 1024;
 pub struct Budget {
     limit: OnceLock<usize>,
     used: AtomicUsize,
+    /// Of those used, how many are of threads that wait for work.
+    parked: AtomicUsize,
 }
 
 /// The process's budget; a forked child has its own.
@@ -33,6 +37,7 @@ pub fn budget() -> &'static Budget {
     static BUDGET: PerFork<Budget> = PerFork::new(|| Budget {
         limit: OnceLock::new(),
         used: AtomicUsize::new(0),
+        parked: AtomicUsize::new(0),
     });
     BUDGET.get()
 }
@@ -41,13 +46,9 @@ impl Budget {
     /// The number of permits there are. Asked for the first time it reads a few files of `/proc` and
     /// `/sys/fs/cgroup`.
     pub fn limit(&self) -> usize {
-        *self.limit.get_or_init(|| {
-            share_of(
-                fscall::limits::nproc().map_or(u64::MAX, |(soft, _)| soft),
-                fscall::limits::pids_left(),
-                tasks_of_user,
-            )
-        })
+        *self
+            .limit
+            .get_or_init(|| fixed_limit().unwrap_or_else(share_of_system))
     }
 
     /// The number of permits that are out.
@@ -55,11 +56,26 @@ impl Budget {
         self.used.load(Ordering::Relaxed)
     }
 
+    /// The number of permits that are at work: out, and not those of threads that wait for some.
+    pub fn at_work(&self) -> usize {
+        let parked = self.parked.load(Ordering::Relaxed);
+        self.in_use().saturating_sub(parked)
+    }
+
     /// The number of permits that are left for kernel threads and other helpers: one in eight is
-    /// kept for the threads that do what those can't.
+    /// kept for the threads that do what those can't. Threads without work give up theirs.
     pub fn spare(&self) -> usize {
         let limit = self.limit();
-        limit.saturating_sub(self.in_use() + limit.div_ceil(8))
+        limit.saturating_sub(self.at_work() + limit.div_ceil(8))
+    }
+
+    /// One more thread waits for work. Called, as its opposite, with the lock of the list of those.
+    pub(crate) fn park(&self) {
+        self.parked.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn unpark(&self, count: usize) {
+        self.parked.fetch_sub(count, Ordering::Relaxed);
     }
 
     /// Takes a permit, if one is left. The first four are given before the [limit](Self::limit) is
@@ -73,9 +89,16 @@ impl Budget {
         (permit.count > 0).then_some(permit)
     }
 
-    /// Takes as many permits as are left, at most `count`.
+    /// Takes as many permits as are left, at most `count`, for who is no thread of this crate's.
+    /// Threads without work end to make room.
     pub fn acquire_up_to(&'static self, count: usize) -> Permit {
-        self.take(self.limit(), count)
+        let free = self.limit().saturating_sub(self.in_use());
+        if free < count && self.parked.load(Ordering::Relaxed) > 0 {
+            dismiss(count - free);
+        }
+        let mut permit = self.take(self.limit(), count);
+        permit.is_a_helper_s = true;
+        permit
     }
 
     fn take(&'static self, limit: usize, count: usize) -> Permit {
@@ -90,6 +113,7 @@ impl Budget {
         Permit {
             budget: self,
             count: taken,
+            is_a_helper_s: false,
         }
     }
 }
@@ -99,6 +123,8 @@ impl Budget {
 pub struct Permit {
     budget: &'static Budget,
     count: usize,
+    /// No thread of the pool has it, so nobody looks who starves when it is back.
+    is_a_helper_s: bool,
 }
 
 impl Permit {
@@ -111,7 +137,18 @@ impl Permit {
 impl Drop for Permit {
     fn drop(&mut self) {
         self.budget.used.fetch_sub(self.count, Ordering::Relaxed);
+        if self.is_a_helper_s && self.count > 0 {
+            permits_are_back();
+        }
     }
+}
+
+fn share_of_system() -> usize {
+    share_of(
+        fscall::limits::nproc().map_or(u64::MAX, |(soft, _)| soft),
+        fscall::limits::pids_left(),
+        tasks_of_user,
+    )
 }
 
 /// Our share of what the limits leave; at least one, or nothing could be done at all.
@@ -177,6 +214,7 @@ mod tests {
         static OWN: Budget = Budget {
             limit: OnceLock::new(),
             used: AtomicUsize::new(0),
+            parked: AtomicUsize::new(0),
         };
         let permits: Vec<_> = (0..UNTIL_LEARNT * 3).map(|_| OWN.try_acquire()).collect();
         let given = permits.iter().flatten().count();
@@ -188,6 +226,7 @@ mod tests {
         static OWN: Budget = Budget {
             limit: OnceLock::new(),
             used: AtomicUsize::new(0),
+            parked: AtomicUsize::new(0),
         };
         let limit = OWN.limit();
         let all = OWN.acquire_up_to(usize::MAX);

@@ -2,13 +2,10 @@
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
-use fscall::limits::usable_cores;
-
-use crate::lock;
+use crate::sync::{AtomicUsize, Mutex, catch_unwind, lock, usable_cores};
 use crate::threads::{NoThread, recruit};
 
 /// Something that several threads can do together.
@@ -47,6 +44,8 @@ struct Counts {
     asleep: usize,
     /// Threads that were sent for and have not come yet.
     arriving: usize,
+    /// Threads of the pool that have left and are free in a moment, for this crew if it starves.
+    leaving: usize,
 }
 
 /// Whether one more may compute beside `others`. The first always may, which is why a process
@@ -88,7 +87,7 @@ impl Crew {
         let inner = Inner {
             work,
             limit: limit.max(1),
-            counts: Mutex::default(),
+            counts: Mutex::new(Counts::default()),
             present: AtomicUsize::new(0),
         };
         Self {
@@ -136,13 +135,21 @@ impl Inner {
         if !self.send_for_one() {
             return Ok(());
         }
-        recruit(Arc::clone(self)).or_else(|error| {
-            let alone = self.change(|counts| {
-                counts.arriving -= 1;
-                counts.total() == 0
-            });
-            if alone { Err(error) } else { Ok(()) }
+        recruit(self)
+    }
+
+    /// The thread that was sent for does not come. Answers whether nobody else is there or will
+    /// be soon.
+    pub(crate) fn is_alone_without_it(&self) -> bool {
+        self.change(|counts| {
+            counts.arriving -= 1;
+            counts.total() + counts.leaving == 0
         })
+    }
+
+    /// A thread that [`serve_recruited`](Self::serve_recruited) released is at others' disposal.
+    pub(crate) fn has_left(&self) {
+        self.change(|counts| counts.leaving -= 1);
     }
 
     /// Whether the crew has work for one more thread; if so the thread is on its way.
@@ -160,17 +167,17 @@ impl Inner {
     }
 
     /// What a thread that was sent for does: before it begins it sees to the next, so a crew
-    /// grows for as long as there is work.
+    /// grows for as long as there is work. It counts as leaving when this returns.
     pub(crate) fn serve_recruited(self: &Arc<Self>) {
         self.arrive();
         self.call_in_next();
-        self.stay();
+        self.stay(1);
     }
 
     /// What a thread does that comes by itself.
     fn serve(self: &Arc<Self>) {
         self.arrive();
-        self.stay();
+        self.stay(0);
     }
 
     fn arrive(&self) {
@@ -184,18 +191,24 @@ impl Inner {
     ///
     /// Whoever adds work does so before it looks at the counts, and a leaving member looks at the
     /// work after it has changed them, so either of the two sees the other.
-    fn stay(self: &Arc<Self>) {
+    fn stay(self: &Arc<Self>, leaving: usize) {
         loop {
             let member = Member {
                 crew: self,
                 not_sync: PhantomData,
             };
-            let _ = catch_unwind(AssertUnwindSafe(|| self.work.run(&member)));
-            self.change(|counts| counts.awake -= 1);
+            catch_unwind(|| self.work.run(&member));
+            self.change(|counts| {
+                counts.awake -= 1;
+                counts.leaving += leaving;
+            });
             let stays = self.work.is_waiting()
                 && self.change(|counts| {
                     let room = has_place(counts.awake);
-                    counts.awake += usize::from(room);
+                    if room {
+                        counts.awake += 1;
+                        counts.leaving -= leaving;
+                    }
                     room
                 });
             if !stays {

@@ -46,18 +46,18 @@
 
 mod budget;
 mod crew;
+#[cfg(loom)]
+#[doc(hidden)]
+pub mod model;
+#[cfg(not(loom))]
 mod per_fork;
+mod sync;
 mod threads;
 
 pub use budget::{Budget, Permit, budget};
 pub use crew::{Crew, Member, Work};
+#[cfg(loom)]
+pub use model::PerFork;
+#[cfg(not(loom))]
 pub use per_fork::PerFork;
 pub use threads::NoThread;
-
-/// Locks a mutex whose holders never leave it inconsistent, so a panic elsewhere is no reason to
-/// give up.
-fn lock<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner)
-}

@@ -3,13 +3,13 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::io;
-use std::sync::{Arc, Condvar, Mutex, Weak};
+use std::sync::{Arc, PoisonError, Weak};
 use std::time::Duration;
 
+use crate::PerFork;
 use crate::budget::{Permit, budget};
 use crate::crew::Inner;
-use crate::lock;
-use crate::per_fork::PerFork;
+use crate::sync::{Condvar, Mutex, lock, spawn};
 
 /// How long a spare waits for work before it ends.
 const DECAY: Duration = Duration::from_secs(10);
@@ -37,107 +37,197 @@ impl From<NoThread> for io::Error {
     }
 }
 
-/// The threads that are waiting for a crew, the one that was parked last on top: its caches are
-/// the warmest, and those below get a chance to end.
-#[derive(Default)]
-struct Spares {
-    idle: Mutex<Vec<Arc<Slot>>>,
+/// The spares, and the crews that want one. One of the two lists is empty at any time: both change
+/// under one lock, so who becomes free sees who starves and the other way round.
+struct Pool {
+    /// The one that was parked last is on top: its caches are the warmest, and those below get a
+    /// chance to end.
+    idle: Vec<Arc<Slot>>,
     /// Crews that could get no thread. The next that is free goes to them.
-    starved: Mutex<VecDeque<Weak<Inner>>>,
+    starved: VecDeque<Weak<Inner>>,
 }
 
-/// Where a parked thread finds its next crew.
-#[derive(Default)]
+/// Where a parked thread finds what comes next.
 struct Slot {
-    crew: Mutex<Option<Arc<Inner>>>,
+    next: Mutex<Option<Next>>,
     assigned: Condvar,
+    /// Its right to exist.
+    permit: Mutex<Option<Permit>>,
 }
 
-fn spares() -> &'static Spares {
-    static SPARES: PerFork<Spares> = PerFork::new(Spares::default);
-    SPARES.get()
+enum Next {
+    Crew(Arc<Inner>),
+    /// Somebody else has its permit.
+    Nothing,
 }
 
-/// Sends a thread to `crew`: a parked one, or a new one within the budget. If there is none, the
-/// next that becomes free comes.
-pub(crate) fn recruit(crew: Arc<Inner>) -> Result<(), NoThread> {
-    let spare = lock(&spares().idle).pop();
-    if let Some(slot) = spare {
-        *lock(&slot.crew) = Some(crew);
-        slot.assigned.notify_one();
+fn pool() -> &'static Mutex<Pool> {
+    static POOL: PerFork<Mutex<Pool>> = PerFork::new(|| {
+        Mutex::new(Pool {
+            idle: Vec::new(),
+            starved: VecDeque::new(),
+        })
+    });
+    POOL.get()
+}
+
+impl Pool {
+    /// Gives a spare to `crew`, if there is one.
+    fn assign(&mut self, crew: &Arc<Inner>) -> bool {
+        let Some(slot) = self.idle.pop() else {
+            return false;
+        };
+        budget().unpark(1);
+        slot.assign(Next::Crew(Arc::clone(crew)));
+        true
+    }
+
+    fn starve(&mut self, crew: &Arc<Inner>) {
+        let crew = Arc::downgrade(crew);
+        if !self.starved.iter().any(|other| other.ptr_eq(&crew)) {
+            self.starved.push_back(crew);
+        }
+    }
+}
+
+/// Ends up to so many spares, those that have been parked for longest: their permits are back at
+/// once.
+pub(crate) fn dismiss(count: usize) {
+    let mut pool = lock(pool());
+    let count = count.min(pool.idle.len());
+    budget().unpark(count);
+    for slot in pool.idle.drain(..count) {
+        drop(lock(&slot.permit).take());
+        slot.assign(Next::Nothing);
+    }
+}
+
+/// Permits are back that no thread of the pool had: starts threads for crews that starve.
+pub(crate) fn permits_are_back() {
+    // Each of them once: one that gets none is on the list again.
+    let count = lock(pool()).starved.len();
+    for _ in 0..count {
+        let Some(crew) = lock(pool()).starved.pop_front() else {
+            return;
+        };
+        if let Some(crew) = crew.upgrade().filter(|crew| crew.expects()) {
+            // A crew that has nobody waits for the next, as it did before.
+            let _ = recruit(&crew);
+        }
+    }
+}
+
+/// Sends a thread to `crew`, which counts it as arriving: a parked one, or a new one within the
+/// budget. If there is none, the next that becomes free comes; that is an error only for a crew
+/// that has nobody.
+pub(crate) fn recruit(crew: &Arc<Inner>) -> Result<(), NoThread> {
+    if lock(pool()).assign(crew) || start(crew).is_ok() {
         return Ok(());
     }
-    let starved = Arc::downgrade(&crew);
-    start(crew).inspect_err(|_| lock(&spares().starved).push_back(starved))
+    // Once more, now that no thread can park or end meanwhile: whoever becomes free after this
+    // finds the crew on the list.
+    let mut pool = lock(pool());
+    if pool.assign(crew) {
+        return Ok(());
+    }
+    start(crew).or_else(|error| {
+        let alone = crew.is_alone_without_it();
+        pool.starve(crew);
+        if alone { Err(error) } else { Ok(()) }
+    })
 }
 
-fn start(crew: Arc<Inner>) -> Result<(), NoThread> {
+fn start(crew: &Arc<Inner>) -> Result<(), NoThread> {
     let permit = budget()
         .try_acquire()
         .ok_or_else(|| NoThread(io::ErrorKind::WouldBlock.into()))?;
-    // The new thread inherits the mask, so no signal can reach it even in its first moments.
-    let _blocked = fscall::thread::block_all_signals().map_err(NoThread)?;
-    std::thread::Builder::new()
-        .name("blockpool".into())
-        .spawn(move || live(crew, permit))
-        .map(drop)
-        .map_err(NoThread)
+    let crew = Arc::clone(crew);
+    spawn(move || live(crew, permit)).map_err(NoThread)
 }
 
 /// A thread's life: one crew after the other, parked between them.
-fn live(mut crew: Arc<Inner>, _permit: Permit) {
+fn live(mut crew: Arc<Inner>, permit: Permit) {
     // Here, since it reads files, and who sends for a thread may not be allowed to wait.
     budget().limit();
+    let mut thread = Thread(Arc::new(Slot {
+        next: Mutex::new(None),
+        assigned: Condvar::default(),
+        permit: Mutex::new(Some(permit)),
+    }));
     loop {
         crew.serve_recruited();
+        let starved = thread.leave(&crew);
+        // A thread that waits keeps nothing alive.
         drop(crew);
-        match starved().or_else(park) {
-            Some(next) => crew = next,
-            None => return,
+        if let Some(starved) = starved {
+            crew = starved;
+        } else {
+            let Some(next) = thread.wait() else { return };
+            (thread, crew) = next;
         }
     }
 }
 
-/// A crew that could get no thread before and still wants one, counted as arriving.
-fn starved() -> Option<Arc<Inner>> {
-    loop {
-        let next = lock(&spares().starved).pop_front()?;
-        if let Some(crew) = next.upgrade().filter(|crew| crew.expects()) {
-            return Some(crew);
-        }
-    }
-}
+/// A thread of the pool, as long as it may exist.
+struct Thread(Arc<Slot>);
 
-/// Waits for the next crew; `None` when none came for [`DECAY`].
-fn park() -> Option<Arc<Inner>> {
-    let slot = Arc::new(Slot::default());
-    lock(&spares().idle).push(Arc::clone(&slot));
-    // Those that starved between the last look at their list and this line.
-    let starved = std::mem::take(&mut *lock(&spares().starved));
-    for crew in starved.iter().filter_map(Weak::upgrade) {
-        crew.call_in_next();
-    }
-    let mut crew = lock(&slot.crew);
-    loop {
-        if let Some(next) = crew.take() {
-            return Some(next);
-        }
-        let (guard, timeout) = slot
-            .assigned
-            .wait_timeout(crew, DECAY)
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        crew = guard;
-        if timeout.timed_out() && crew.is_none() {
-            // Released first: `recruit` takes the two locks one after the other as well.
-            drop(crew);
-            let mut idle = lock(&spares().idle);
-            if let Some(at) = idle.iter().position(|other| Arc::ptr_eq(other, &slot)) {
-                idle.remove(at);
+impl Thread {
+    /// Answers a crew that starves and wants a thread, counted as arriving. If there is none, the
+    /// thread is parked.
+    fn leave(&self, last: &Inner) -> Option<Arc<Inner>> {
+        loop {
+            let mut pool = lock(pool());
+            let Some(starved) = pool.starved.pop_front() else {
+                pool.idle.push(Arc::clone(&self.0));
+                budget().park();
+                last.has_left();
                 return None;
+            };
+            // Not under the lock: it asks the crew's work.
+            drop(pool);
+            if let Some(crew) = starved.upgrade().filter(|crew| crew.expects()) {
+                last.has_left();
+                return Some(crew);
             }
-            drop(idle);
-            // Already taken off the list, so a crew is on its way.
-            crew = lock(&slot.crew);
         }
+    }
+
+    /// Waits for the next crew; `None`, and the permit is back, when none came for [`DECAY`] or the
+    /// thread was dismissed.
+    fn wait(self) -> Option<(Self, Arc<Inner>)> {
+        let Self(slot) = &self;
+        let next = slot.wait().or_else(|| {
+            let mut pool = lock(pool());
+            let parked = pool.idle.iter().position(|other| Arc::ptr_eq(other, slot));
+            let Some(at) = parked else {
+                drop(pool);
+                // Off the list already, so something has come in the last moment.
+                return lock(&slot.next).take();
+            };
+            pool.idle.remove(at);
+            budget().unpark(1);
+            // Under the lock: who finds no spare from now on must find a permit.
+            drop(lock(&slot.permit).take());
+            None
+        });
+        match next {
+            Some(Next::Crew(crew)) => Some((self, crew)),
+            Some(Next::Nothing) | None => None,
+        }
+    }
+}
+
+impl Slot {
+    fn assign(&self, next: Next) {
+        *lock(&self.next) = Some(next);
+        self.assigned.notify_one();
+    }
+
+    fn wait(&self) -> Option<Next> {
+        self.assigned
+            .wait_timeout_while(lock(&self.next), DECAY, |next| next.is_none())
+            .unwrap_or_else(PoisonError::into_inner)
+            .0
+            .take()
     }
 }
