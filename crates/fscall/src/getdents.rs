@@ -109,6 +109,36 @@ mod tests {
         assert_eq!(read_records(dir.as_fd(), &mut buf).unwrap(), 0);
     }
 
+    #[test]
+    fn a_buffer_without_room_grows_and_keeps_what_it_has() {
+        let temp = tempfile::tempdir().unwrap();
+        let long = "n".repeat(255);
+        for name in [&long[..], "b", "c"] {
+            std::fs::write(temp.path().join(name), "").unwrap();
+        }
+        // From no room at all to room for some of the entries, behind those that came before.
+        for room in (0..400).step_by(8) {
+            let dir = std::fs::File::open(temp.path()).unwrap();
+            let mut buf = Vec::new();
+            loop {
+                let mut tight = Vec::with_capacity(buf.len() + room);
+                tight.append(&mut buf);
+                buf = tight;
+                let before = buf.len();
+                let read = read_records(dir.as_fd(), &mut buf).unwrap();
+                assert_eq!(buf.len(), before + read);
+                if read == 0 {
+                    break;
+                }
+            }
+            let names = crate::Dirents::new(&buf).map(|entry| entry.unwrap().name().to_vec());
+            let mut names: Vec<_> = names.collect();
+            names.sort();
+            let expected = [&b"."[..], b"..", b"b", b"c", long.as_bytes()];
+            assert_eq!(names, expected, "room for {room} bytes");
+        }
+    }
+
     use std::os::fd::AsFd;
 
     use super::*;

@@ -64,6 +64,34 @@ pub(super) fn ignores_dont_sync(fs_type: &[u8]) -> bool {
     WAITS_ALL_THE_SAME.contains(&base) || MAINLINE.binary_search(&base).is_err()
 }
 
+/// Whether such a file system passes questions on to somebody who may never answer: a server, a
+/// daemon, another node. So does one of which nothing is known.
+pub(super) fn asks_a_server(fs_type: &[u8]) -> bool {
+    let base = base(fs_type);
+    ASKS.contains(&base) || MAINLINE.binary_search(&base).is_err()
+}
+
+const ASKS: [&[u8]; 18] = [
+    b"9p",
+    b"afs",
+    b"autofs",
+    b"ceph",
+    b"cifs",
+    b"coda",
+    b"fuse",
+    b"fuseblk",
+    b"gfs2",
+    b"gfs2meta",
+    b"nfs",
+    b"nfs4",
+    b"ocfs2",
+    b"ocfs2_dlmfs",
+    b"pvfs2",
+    b"smb3",
+    b"vboxsf",
+    b"virtiofs",
+];
+
 /// Their `getattr` does not look at the flag (9p, coda, gfs2, ocfs2, pvfs2, which is orangefs), or
 /// waits for writes and for invalidated attributes in spite of it (cifs, smb3).
 const WAITS_ALL_THE_SAME: [&[u8]; 8] = [
@@ -190,6 +218,7 @@ mod tests {
         assert!(
             WAITS_ALL_THE_SAME
                 .iter()
+                .chain(&ASKS)
                 .all(|name| MAINLINE.contains(name))
         );
     }
@@ -230,6 +259,12 @@ mod tests {
             "9p", "gfs2", "ocfs2", "cifs", "zfs", "lustre", "aufs", "", "fusex",
         ] {
             assert!(ignores_dont_sync(waits.as_bytes()), "{waits}");
+        }
+        for server in ["nfs4", "fuse.sshfs", "fuseblk", "lustre", "9p", ""] {
+            assert!(asks_a_server(server.as_bytes()), "{server}");
+        }
+        for own in ["ext4", "overlay", "proc", "tmpfs", "sysfs", "devtmpfs"] {
+            assert!(!asks_a_server(own.as_bytes()), "{own}");
         }
         for fine in [
             "ext4",

@@ -64,30 +64,52 @@ impl DontSync {
 pub struct Mounts {
     unique: Table,
     watch: Watch,
-    honoured: Honoured,
+    honoured: Looked<256>,
+    servers: Looked<16>,
 }
 
-/// On a cache line of its own: every inline call counts here.
+/// What a look at the mount table told, which is asked for so many times before the next. On a cache
+/// line of its own: every inline call counts here.
 #[repr(align(64))]
-struct Honoured {
+struct Looked<const TIMES: u32> {
     calls: AtomicU32,
+    /// 0 before the first look.
     answer: AtomicU8,
 }
 
-/// After how many calls the mount table is looked at again.
-const CALLS_PER_LOOK: u32 = 256;
+impl<const TIMES: u32> Looked<TIMES> {
+    const fn new() -> Self {
+        Self {
+            calls: AtomicU32::new(0),
+            answer: AtomicU8::new(0),
+        }
+    }
+
+    fn get_or_look<T>(
+        &self,
+        known: impl Fn(u8) -> Option<T>,
+        look: impl FnOnce() -> u8,
+    ) -> Option<T> {
+        // Relaxed: a count that is a little off looks a little earlier or later.
+        let calls = self.calls.fetch_add(1, Ordering::Relaxed);
+        let answer = known(self.answer.load(Ordering::Relaxed));
+        if answer.is_some() && !calls.is_multiple_of(TIMES) {
+            return answer;
+        }
+        let answer = look();
+        self.answer.store(answer, Ordering::Relaxed);
+        known(answer)
+    }
+}
 
 impl Mounts {
     /// Knows nothing yet. Costs no kernel call.
     pub const fn new() -> Self {
-        let honoured = Honoured {
-            calls: AtomicU32::new(0),
-            answer: AtomicU8::new(0),
-        };
         Self {
             unique: Table::new(),
             watch: Watch::new(),
-            honoured,
+            honoured: Looked::new(),
+            servers: Looked::new(),
         }
     }
 
@@ -143,20 +165,39 @@ impl Mounts {
     ///
     /// It costs an atomic counter. Every 256th call looks whether mounts have changed.
     pub fn dont_sync(&self) -> DontSync {
-        // Relaxed: a count that is a little off looks a little earlier or later.
-        let calls = self.honoured.calls.fetch_add(1, Ordering::Relaxed);
-        let known = DontSync::from_bits(self.honoured.answer.load(Ordering::Relaxed));
-        if let Some(known) = known
-            && !calls.is_multiple_of(CALLS_PER_LOOK)
-        {
-            return known;
-        }
-        let answer = self
-            .watch
-            .retry_and_look(MountInfo::dont_sync)
-            .unwrap_or(DontSync::Unknown);
-        self.honoured.answer.store(answer as u8, Ordering::Relaxed);
-        answer
+        let look = || {
+            let answer = self.watch.retry_and_look(MountInfo::dont_sync);
+            answer.unwrap_or(DontSync::Unknown) as u8
+        };
+        let answer = self.honoured.get_or_look(DontSync::from_bits, look);
+        answer.unwrap_or(DontSync::Unknown)
+    }
+
+    /// Whether anything is mounted whose file system passes questions on to somebody who may never
+    /// answer: a network's, FUSE's, autofs, and types that mainline kernels do not have.
+    ///
+    /// It costs an atomic counter. Every 16th call looks whether mounts have changed. True where the
+    /// mount table can't be read.
+    pub fn has_servers(&self) -> bool {
+        const NO: u8 = 1;
+        const YES: u8 = 2;
+        let look = || match self.watch.look(MountInfo::has_servers) {
+            Some(false) => NO,
+            Some(true) | None => YES,
+        };
+        let known = |answer| (answer != 0).then_some(answer == YES);
+        self.servers.get_or_look(known, look).unwrap_or(true)
+    }
+
+    /// The id in `/proc/self/mountinfo` of such a mount, if an absolute path leads there. Nobody is
+    /// asked: the path is taken as it is written, without `.`, `..` and symbolic links.
+    ///
+    /// ```
+    /// let mounts = fscall::mounts::Mounts::new();
+    /// assert_eq!(mounts.server_at(b"/proc/self"), None);
+    /// ```
+    pub fn server_at(&self, path: &[u8]) -> Option<u64> {
+        self.watch.look(|mounts| mounts.server_at(path))?
     }
 
     fn kind(&self, stat: &Statx, may_statmount: bool) -> Option<Kind> {
@@ -188,6 +229,17 @@ impl Mounts {
         self.unique.set(id, entry);
         entry
     }
+}
+
+/// The name of the type of file system of a device (`st_dev`), as the mount table has it: with the
+/// part that FUSE file systems add, and nothing of btrfs and overlay, whose files have devices of
+/// their own. statmount(2) knows more where the answer has a unique mount id.
+pub fn fs_type_of_device(dev: (u32, u32)) -> Option<Vec<u8>> {
+    let table = std::fs::read("/proc/self/mountinfo").ok()?;
+    mountinfo::lines(&table)
+        .flatten()
+        .find(|mount| mount.dev == dev)
+        .map(|mount| mount.fs_type.to_vec())
 }
 
 fn locality(kind: Option<Kind>) -> Locality {
