@@ -52,18 +52,25 @@ pub struct Dir {
     last: usize,
     /// The last read also found the end, or an error, and nobody has been told.
     next: Option<io::Result<DirBatch>>,
+    /// What the last read brought: its memory is used again if nobody holds it by then.
+    handed_out: DirBatch,
 }
 
 impl Dir {
     pub(crate) fn new(driver: Driver, fd: OwnedFd) -> Self {
+        Self::shared(driver, Arc::new(fd))
+    }
+
+    fn shared(driver: Driver, fd: Arc<OwnedFd>) -> Self {
         Self {
             driver,
-            fd: Arc::new(fd),
+            fd,
             reading: None,
             stale: false,
             rewind: false,
             last: 0,
             next: None,
+            handed_out: DirBatch::default(),
         }
     }
 
@@ -177,7 +184,8 @@ impl Dir {
     }
 
     /// Reads the next entries, as many as fit into a buffer of 64 KiB (up to 1 MiB for large
-    /// directories); none at the end. `.` and `..` are among them.
+    /// directories); none at the end. `.` and `..` are among them. The memory of a batch that has
+    /// been dropped by then is used again.
     ///
     /// # Errors
     ///
@@ -205,7 +213,9 @@ impl Dir {
             let mut reading = if let Some(reading) = self.reading.take() {
                 reading
             } else {
-                let next = ReadChunk::next(Arc::clone(&self.fd), self.last, self.rewind);
+                let spare = std::mem::take(&mut self.handed_out).into_buffer();
+                let dir = Arc::clone(&self.fd);
+                let next = ReadChunk::next(dir, self.last, self.rewind, spare);
                 self.driver.submit_to_worker(next)?
             };
             let Poll::Ready(chunk) = Pin::new(&mut reading).poll(cx) else {
@@ -219,10 +229,22 @@ impl Dir {
             }
             let chunk = chunk?;
             self.rewind = false;
-            self.last = chunk.records.len();
-            self.next = after(chunk.ended, chunk.error, &chunk.records);
-            return Poll::Ready(Ok(DirBatch::new(chunk.records)));
+            return Poll::Ready(Ok(self.hand_out(chunk)));
         }
+    }
+
+    /// Remembers what the next read has to know of this one.
+    fn hand_out(&mut self, chunk: Chunk) -> DirBatch {
+        self.last = chunk.records.len();
+        let batch = DirBatch::new(chunk.records);
+        self.next = match chunk.error {
+            Some(error) => Some(Err(error)),
+            None => (chunk.ended && !batch.is_empty()).then(|| Ok(DirBatch::default())),
+        };
+        if self.next.is_none() {
+            self.handed_out = batch.clone();
+        }
+        batch
     }
 
     /// The next read starts over, and sees what has been added and removed since the directory
@@ -284,28 +306,13 @@ impl Dir {
         if driver.is_inline() {
             let path = fscall::to_c_path(path.as_os_str().as_bytes())?;
             let chunk = driver.submit_to_worker(ReadChunk::open(path))?.await?;
-            let dir = Self {
-                driver: driver.clone(),
-                fd: chunk.dir,
-                reading: None,
-                stale: false,
-                rewind: false,
-                last: chunk.records.len(),
-                next: after(chunk.ended, chunk.error, &chunk.records),
-            };
-            return Ok((dir, DirBatch::new(chunk.records)));
+            let mut dir = Self::shared(driver.clone(), Arc::clone(&chunk.dir));
+            let batch = dir.hand_out(chunk);
+            return Ok((dir, batch));
         }
         let mut dir = driver.open_dir(path).await?;
         let batch = dir.read().await?;
         Ok((dir, batch))
-    }
-}
-
-/// What the next read will say, if the last one found it out.
-fn after(ended: bool, error: Option<io::Error>, records: &[u8]) -> Option<io::Result<DirBatch>> {
-    match error {
-        Some(error) => Some(Err(error)),
-        None => (ended && !records.is_empty()).then(|| Ok(DirBatch::default())),
     }
 }
 

@@ -1,26 +1,29 @@
 //! A directory's entries as a stream.
 
-use std::ffi::{OsStr, OsString};
+mod entry;
+mod types;
+
 use std::io;
-use std::os::fd::OwnedFd;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use bytes::Bytes;
-use fscall::{Dirents, FileType, StatxMask};
+use fscall::Dirents;
 use futures_core::Stream;
 
 use crate::batch::DirBatch;
 use crate::coop;
 use crate::dir::Dir;
 use crate::driver::Driver;
-use crate::metadata::Metadata;
-use crate::statx::Stat;
+use entry::Buffer;
+pub use entry::DirEntry;
+use types::{Told, UnlistedTypes};
 
 /// The entries of a directory but `.` and `..`, as tokio's `ReadDir` or as a `Stream`.
+///
+/// Where the directory does not list the types of its entries they are asked for before the
+/// entries are handed out, up to a thousand at a time.
 ///
 /// ```
 /// # futures::executor::block_on(async {
@@ -35,10 +38,20 @@ use crate::statx::Stat;
 pub struct ReadDir {
     dir: Dir,
     root: Arc<Path>,
-    batch: DirBatch,
-    /// Where in the batch the next entry starts.
+    /// What has been read.
+    buffer: Option<Arc<Buffer>>,
+    /// Where in the buffer the next entry starts.
     at: usize,
+    types: UnlistedTypes,
     ended: bool,
+}
+
+/// What the buffer has next.
+enum Next {
+    Entry(DirEntry),
+    /// An entry whose type has to be asked for.
+    Untyped,
+    Nothing,
 }
 
 impl ReadDir {
@@ -46,19 +59,18 @@ impl ReadDir {
         Self {
             dir,
             root: root.into(),
-            batch: DirBatch::default(),
+            buffer: None,
             at: 0,
+            types: UnlistedTypes::default(),
             ended: false,
         }
     }
 
     pub(crate) async fn open(driver: &Driver, path: &Path) -> io::Result<Self> {
         let (dir, batch) = Dir::open_and_read(driver, path).await?;
-        Ok(Self {
-            ended: batch.is_empty(),
-            batch,
-            ..Self::new(dir, path)
-        })
+        let mut entries = Self::new(dir, path);
+        entries.begin(batch);
+        Ok(entries)
     }
 
     /// The next entry, `None` at the end.
@@ -82,17 +94,17 @@ impl ReadDir {
     pub fn poll_next_entry(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Option<DirEntry>>> {
         ready!(coop::poll_proceed(cx));
         loop {
-            if let Some(entry) = self.buffered()? {
-                return Poll::Ready(Ok(Some(entry)));
-            }
-            if !ready!(self.poll_fill(cx))? {
-                return Poll::Ready(Ok(None));
+            match self.buffered()? {
+                Next::Entry(entry) => return Poll::Ready(Ok(Some(entry))),
+                Next::Untyped => ready!(self.poll_types(cx)),
+                Next::Nothing if ready!(self.poll_fill(cx))? => {}
+                Next::Nothing => return Poll::Ready(Ok(None)),
             }
         }
     }
 
     /// The next entries, all that are there: cheaper than one by one, and nothing is copied.
-    /// `None` at the end. `.` and `..` are among them.
+    /// `None` at the end. `.` and `..` are among them, and types are as the directory lists them.
     ///
     /// # Errors
     ///
@@ -102,13 +114,17 @@ impl ReadDir {
     ///
     /// No entry is lost when the future is dropped.
     pub async fn next_batch(&mut self) -> io::Result<Option<DirBatch>> {
-        if self.at >= self.batch.as_bytes().len()
-            && !std::future::poll_fn(|cx| self.poll_fill(cx)).await?
-        {
-            return Ok(None);
-        }
-        let rest = self.batch.as_bytes().slice(self.at..);
-        self.at = self.batch.as_bytes().len();
+        let rest = loop {
+            let rest = self.buffer.as_ref().map(|buffer| buffer.batch.as_bytes());
+            if let Some(rest) = rest.filter(|records| self.at < records.len()) {
+                break rest.slice(self.at..);
+            }
+            if !std::future::poll_fn(|cx| self.poll_fill(cx)).await? {
+                return Ok(None);
+            }
+        };
+        self.buffer = None;
+        self.types = UnlistedTypes::default();
         Ok(Some(DirBatch::from_records(rest)))
     }
 
@@ -120,42 +136,68 @@ impl ReadDir {
     /// Reads the next buffer; false at the end.
     fn poll_fill(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<bool>> {
         if !self.ended {
+            // The next read uses its memory again if no entry holds it.
+            self.buffer = None;
             let batch = ready!(self.dir.poll_read(cx));
             // An error ends it as well, as in std: it may be one that lasts.
-            self.ended = batch.as_ref().map_or(true, DirBatch::is_empty);
-            self.batch = batch?;
-            self.at = 0;
+            self.ended = batch.is_err();
+            self.begin(batch?);
         }
         Poll::Ready(Ok(!self.ended))
     }
 
+    fn begin(&mut self, batch: DirBatch) {
+        self.ended = batch.is_empty();
+        self.at = 0;
+        self.buffer = (!self.ended).then(|| {
+            Arc::new(Buffer {
+                batch,
+                root: Arc::clone(&self.root),
+                dir: Arc::clone(self.dir.shared_fd()),
+                driver: self.dir.driver().clone(),
+            })
+        });
+    }
+
+    fn poll_types(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        match &self.buffer {
+            Some(buffer) => self.types.poll_ask(buffer, self.at, cx),
+            None => Poll::Ready(()),
+        }
+    }
+
     /// The next entry of the buffer that has been read.
-    fn buffered(&mut self) -> io::Result<Option<DirEntry>> {
-        let records = self.batch.as_bytes();
-        let mut rest = Dirents::new(&records[self.at..]);
-        let found = loop {
+    fn buffered(&mut self) -> io::Result<Next> {
+        let Some(buffer) = &self.buffer else {
+            return Ok(Next::Nothing);
+        };
+        let mut rest = Dirents::new(&buffer.batch.as_bytes()[self.at..]);
+        let start = self.at;
+        loop {
+            let record = start + rest.offset_in_buffer();
             match rest.next() {
-                None => break None,
                 Some(Ok(entry)) if entry.is_dot() => {}
-                Some(Ok(entry)) => {
-                    break Some(DirEntry {
-                        name: records.slice_ref(entry.name()),
-                        ino: entry.ino(),
-                        file_type: entry.file_type(),
-                        root: Arc::clone(&self.root),
-                        dir: Arc::clone(self.dir.shared_fd()),
-                        driver: self.dir.driver().clone(),
-                    });
+                Some(Ok(dirent)) => {
+                    let file_type = match dirent.file_type() {
+                        None => match self.types.next() {
+                            Some(Told(file_type)) => file_type,
+                            None => return Ok(Next::Untyped),
+                        },
+                        listed => listed,
+                    };
+                    self.at = start + rest.offset_in_buffer();
+                    return Ok(Next::Entry(DirEntry::new(
+                        buffer, record, &dirent, file_type,
+                    )));
                 }
                 Some(Err(error)) => {
                     // Said once: what follows in this buffer can't be read.
-                    self.at = records.len();
+                    self.buffer = None;
                     return Err(error.into());
                 }
+                None => return Ok(Next::Nothing),
             }
-        };
-        self.at = records.len() - rest.remaining().len();
-        Ok(found)
+        }
     }
 }
 
@@ -167,77 +209,5 @@ impl Stream for ReadDir {
         cx: &mut Context<'_>,
     ) -> Poll<Option<io::Result<DirEntry>>> {
         self.poll_next_entry(cx).map(Result::transpose)
-    }
-}
-
-/// An entry of a directory, as [`ReadDir`] gives it.
-///
-/// It keeps the directory open, and its metadata is looked up relative to that: a directory that
-/// was renamed or replaced meanwhile does not matter.
-#[derive(Clone, Debug)]
-pub struct DirEntry {
-    name: Bytes,
-    ino: u64,
-    file_type: Option<FileType>,
-    root: Arc<Path>,
-    dir: Arc<OwnedFd>,
-    driver: Driver,
-}
-
-impl DirEntry {
-    /// The entry's path: that of the directory as it was given, and the name.
-    pub fn path(&self) -> PathBuf {
-        self.root.join(self.name())
-    }
-
-    /// The bare name.
-    pub fn file_name(&self) -> OsString {
-        OsString::from_vec(self.name.to_vec())
-    }
-
-    /// The bare name, borrowed.
-    pub fn name(&self) -> &OsStr {
-        OsStr::from_bytes(&self.name)
-    }
-
-    /// The inode number that the directory lists. On mount points and some file systems (overlay,
-    /// FUSE) the file's own may be another.
-    pub fn ino(&self) -> u64 {
-        self.ino
-    }
-
-    /// The file's metadata, without following symbolic links.
-    ///
-    /// # Errors
-    ///
-    /// Those of `statx(2)`; `NotFound` if it is gone.
-    ///
-    /// # Cancel safety
-    ///
-    /// Dropping the future loses nothing but the answer.
-    pub async fn metadata(&self) -> io::Result<Metadata> {
-        self.statx().await.map(Metadata::from)
-    }
-
-    /// The type of the file: from the directory if it lists it, else from the file.
-    ///
-    /// # Errors
-    ///
-    /// As [`metadata`](Self::metadata), where the directory does not list types.
-    ///
-    /// # Cancel safety
-    ///
-    /// As [`metadata`](Self::metadata).
-    pub async fn file_type(&self) -> io::Result<FileType> {
-        match self.file_type {
-            Some(file_type) => Ok(file_type),
-            None => Ok(Metadata::from(self.statx().mask(StatxMask::TYPE).await?).file_type()),
-        }
-    }
-
-    /// Asks for just what is wanted of the file's metadata; symbolic links are not followed
-    /// unless asked.
-    pub fn statx(&self) -> Stat<'_> {
-        Stat::at(&self.driver, &self.dir, Path::new(self.name())).follow_symlinks(false)
     }
 }

@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
-use super::{Answer, Operation, Request};
+use super::{Answer, Operation, Place, Request};
 use crate::capabilities::OperationKind;
 use crate::dir::DIR_FLAGS;
 
@@ -51,8 +51,14 @@ impl ReadChunk {
         }
     }
 
-    /// Reads on. `last` is how much the read before this one brought.
-    pub(crate) fn next(dir: Arc<OwnedFd>, last: usize, rewind: bool) -> Self {
+    /// Reads on. `last` is how much the read before this one brought, and `spare` memory that can
+    /// be used again.
+    pub(crate) fn next(
+        dir: Arc<OwnedFd>,
+        last: usize,
+        rewind: bool,
+        spare: Option<Vec<u8>>,
+    ) -> Self {
         // A directory that filled its buffer is a large one, and fewer, larger reads are cheaper.
         let capacity = if last > SMALLEST / 2 {
             last.saturating_mul(2).clamp(SMALLEST, LARGEST)
@@ -62,7 +68,10 @@ impl ReadChunk {
         Self {
             source: Source::Open(dir),
             rewind,
-            buffer: Vec::with_capacity(capacity),
+            // Memory that has been written to before costs no page faults.
+            buffer: spare
+                .filter(|spare| spare.capacity() >= capacity)
+                .unwrap_or_else(|| Vec::with_capacity(capacity)),
             ended: false,
             error: None,
         }
@@ -91,6 +100,10 @@ impl ReadChunk {
                 Err(error) => return Err(error),
             }
         }
+        if self.ended && self.buffer.len() < self.buffer.capacity() / 2 {
+            // Nothing will be read into it again, and an entry may be held for long.
+            self.buffer.shrink_to_fit();
+        }
         Ok(dir)
     }
 }
@@ -100,6 +113,13 @@ impl Operation for ReadChunk {
 
     fn kind(&self) -> OperationKind {
         OperationKind::ReadDir
+    }
+
+    fn place(&self) -> Option<Place<'_>> {
+        Some(match &self.source {
+            Source::Path(path) => Place::new(None, path.to_bytes()),
+            Source::Open(dir) => Place::new(Some(dir), &[]),
+        })
     }
 
     fn request(&mut self) -> Option<Request<'_>> {
@@ -122,5 +142,71 @@ impl Operation for ReadChunk {
             }),
             Source::Path(_) => Err(io::ErrorKind::InvalidData.into()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fscall::Dirents;
+
+    use super::*;
+
+    fn dir(path: &std::path::Path) -> Arc<OwnedFd> {
+        Arc::new(std::fs::File::open(path).unwrap().into())
+    }
+
+    fn read(mut op: ReadChunk) -> Chunk {
+        let answer = op.call().unwrap();
+        op.finish(answer).unwrap()
+    }
+
+    #[test]
+    fn names_that_do_not_fit_grow_the_buffer() {
+        let temp = tempfile::tempdir().unwrap();
+        for length in [1, 20, 255] {
+            std::fs::write(temp.path().join("n".repeat(length)), "").unwrap();
+        }
+        // Half full means that there is room for as much again, but not for what comes next.
+        for capacity in (0..700).step_by(8) {
+            let mut op = ReadChunk::next(dir(temp.path()), 0, false, None);
+            op.buffer = Vec::with_capacity(capacity);
+            let mut lengths = Vec::new();
+            loop {
+                let dir = match &op.source {
+                    Source::Open(dir) => Arc::clone(dir),
+                    Source::Path(_) => unreachable!("it is open"),
+                };
+                let chunk = read(op);
+                assert!(chunk.error.is_none());
+                for entry in Dirents::new(&chunk.records).map(Result::unwrap) {
+                    lengths.extend((!entry.is_dot()).then_some(entry.name().len()));
+                }
+                if chunk.ended {
+                    break;
+                }
+                op = ReadChunk::next(dir, 0, false, None);
+                op.buffer = Vec::with_capacity(capacity);
+            }
+            lengths.sort_unstable();
+            assert_eq!(lengths, [1, 20, 255], "a buffer of {capacity} bytes");
+        }
+    }
+
+    #[test]
+    fn memory_is_used_again_if_it_is_enough() {
+        let dir = dir("/proc/self".as_ref());
+        let spare = || Vec::with_capacity(2 * SMALLEST);
+        for (last, used) in [(0, true), (SMALLEST, true), (2 * SMALLEST, false)] {
+            let op = ReadChunk::next(Arc::clone(&dir), last, false, Some(spare()));
+            assert_eq!(op.buffer.capacity() == 2 * SMALLEST, used);
+            assert!(op.buffer.is_empty());
+        }
+    }
+
+    #[test]
+    fn what_ends_a_directory_holds_no_more_than_it_needs() {
+        let temp = tempfile::tempdir().unwrap();
+        let chunk = read(ReadChunk::next(dir(temp.path()), 0, false, None));
+        assert!(chunk.ended && chunk.records.capacity() < SMALLEST);
     }
 }
