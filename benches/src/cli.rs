@@ -34,6 +34,20 @@ where
     Ok(number)
 }
 
+/// The value of an option as numbers above zero with commas between.
+///
+/// # Errors
+/// One of them is none; the message names the option.
+pub fn numbers(option: &str, value: &str) -> Result<Vec<usize>, String> {
+    value
+        .split(',')
+        .map(|number| match number.parse() {
+            Ok(number) if number > 0 => Ok(number),
+            _ => Err(format!("--{option}: {number:?} is no number above zero")),
+        })
+        .collect()
+}
+
 /// The error for an argument that the binary does not know, or the help text for `--help`.
 pub fn other(arg: Arg<'_>, help: &str) -> Error {
     match arg {
@@ -161,6 +175,18 @@ mod tests {
         assert_eq!(parse("7"), Ok(7));
         assert!(parse("0").unwrap_err().contains("above zero"));
         assert!(parse("x").is_err());
+    }
+
+    #[test]
+    fn lists_of_numbers() {
+        assert_eq!(numbers("tasks", "2,4"), Ok(vec![2, 4]));
+        for wrong in ["", "2,", "0", "2;4"] {
+            assert!(
+                numbers("tasks", wrong)
+                    .unwrap_err()
+                    .starts_with("--tasks: ")
+            );
+        }
     }
 
     #[test]

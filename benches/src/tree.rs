@@ -86,8 +86,31 @@ pub fn default_directory() -> PathBuf {
 /// # Errors
 /// What making or removing a file or directory answered, with its path.
 pub fn ensure(directory: &Path, shape: Shape) -> io::Result<PathBuf> {
-    let root = directory.join(shape.name());
-    let stamp = directory.join(format!("{}.complete", shape.name()));
+    let stamp = format!("{shape:?}\n");
+    ensure_named(directory, &shape.name(), &stamp, |root| make(root, shape))
+}
+
+/// A directory of so many empty files in `directory`; made if it is not there yet, as [`ensure`]
+/// does.
+///
+/// # Errors
+/// As [`ensure`].
+pub fn ensure_flat(directory: &Path, files: usize) -> io::Result<PathBuf> {
+    let (name, stamp) = (format!("flat-v{VERSION}-f{files}"), format!("{files}\n"));
+    ensure_named(directory, &name, &stamp, |root| {
+        testkit::tree::fill(root, files).map_err(|error| with_path(&error, root))
+    })
+}
+
+/// What `make` makes in an empty directory; its stamp says `text`.
+fn ensure_named(
+    directory: &Path,
+    name: &str,
+    text: &str,
+    make: impl FnOnce(&Path) -> io::Result<()>,
+) -> io::Result<PathBuf> {
+    let root = directory.join(name);
+    let stamp = directory.join(format!("{name}.complete"));
     if stamp.exists() && root.is_dir() {
         return Ok(root);
     }
@@ -95,8 +118,8 @@ pub fn ensure(directory: &Path, shape: Shape) -> io::Result<PathBuf> {
         fs::remove_dir_all(&root).map_err(|error| with_path(&error, &root))?;
     }
     fs::create_dir_all(&root).map_err(|error| with_path(&error, &root))?;
-    make(&root, shape)?;
-    fs::write(&stamp, format!("{shape:?}\n")).map_err(|error| with_path(&error, &stamp))?;
+    make(&root)?;
+    fs::write(&stamp, text).map_err(|error| with_path(&error, &stamp))?;
     Ok(root)
 }
 
@@ -262,6 +285,17 @@ mod tests {
         fs::remove_file(dir.path().join(format!("{}.complete", shape.name()))).unwrap();
         ensure(dir.path(), shape).unwrap();
         assert_eq!(listing(&root), listed);
+    }
+
+    #[test]
+    fn a_flat_directory_is_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = ensure_flat(dir.path(), 30).unwrap();
+        assert_eq!(fs::read_dir(&root).unwrap().count(), 30);
+        fs::write(root.join("left over"), "").unwrap();
+        assert_eq!(ensure_flat(dir.path(), 30).unwrap(), root);
+        assert_eq!(fs::read_dir(&root).unwrap().count(), 31);
+        assert_ne!(ensure_flat(dir.path(), 31).unwrap(), root);
     }
 
     #[test]

@@ -25,38 +25,67 @@ pub struct Args {
     pub work: Duration,
     /// What the titles of the tables wanted have in them.
     pub only: String,
+    /// Whether it is only to be seen if all works.
+    pub smoke: bool,
 }
 
-impl Args {
-    /// Reads the command line: `--tree DIR`, `--files N`, `-n N`, `--only TEXT`,
-    /// `--smoke`.
-    ///
-    /// # Errors
-    /// An argument is none of these, or `--help`.
-    pub fn parse(files: usize, help: &str) -> Result<Self, Error> {
-        let mut args = Self {
+impl Default for Args {
+    /// 20,000 files, 15 rounds, a second of work.
+    fn default() -> Self {
+        Self {
             tree: TreeArgs::default(),
-            files,
+            files: 20_000,
             rounds: 15,
             work: Duration::from_secs(1),
             only: String::new(),
-        };
+            smoke: false,
+        }
+    }
+}
+
+impl Args {
+    /// Reads the command line, these being the defaults: `--tree DIR`, `--files N`, `-n N`,
+    /// `--only TEXT`, `--smoke`. Long options that are none of these are shown to `take`, which
+    /// answers whether it knows them.
+    ///
+    /// # Errors
+    /// An argument is none of these, or `--help`; and those of `take`.
+    pub fn parse(
+        self,
+        help: &str,
+        mut take: impl FnMut(&str, &mut lexopt::Parser) -> Result<bool, Error>,
+    ) -> Result<Self, Error> {
+        let mut args = self;
         let mut parser = lexopt::Parser::from_env();
         while let Some(arg) = parser.next()? {
-            match arg {
-                Long("tree") => args.tree.directory = parser.value()?.into(),
-                Long("files") => args.files = cli::positive(&mut parser)?,
-                Long("only") => args.only = parser.value()?.string()?,
-                Short('n') => args.rounds = cli::positive(&mut parser)?,
-                Long("smoke") => {
+            let option = match arg {
+                Short('n') => {
+                    args.rounds = cli::positive(&mut parser)?;
+                    continue;
+                }
+                Long(option) => option.to_owned(),
+                arg => return Err(cli::other(arg, help)),
+            };
+            match option.as_str() {
+                "tree" => args.tree.directory = parser.value()?.into(),
+                "files" => args.files = cli::positive(&mut parser)?,
+                "only" => args.only = parser.value()?.string()?,
+                "smoke" => {
                     args.files = 500;
                     args.rounds = 3;
                     args.work = Duration::from_millis(20);
+                    args.smoke = true;
                 }
-                arg => return Err(cli::other(arg, help)),
+                _ if take(&option, &mut parser)? => {}
+                _ => return Err(cli::other(Long(&option), help)),
             }
         }
         Ok(args)
+    }
+
+    /// Whether a table with this title is wanted.
+    pub fn wants(&self, title: &str) -> bool {
+        title.contains(&self.only)
     }
 }
 
@@ -86,24 +115,51 @@ pub fn make_files(directory: &Path, count: usize) -> Result<Vec<Name>, Error> {
         .collect()
 }
 
-/// A way to stat every file once.
-pub struct Contender {
+/// A way to do the work once, such as to stat every file. `T` is what all contenders are given.
+pub struct Contender<T: ?Sized = [Name]> {
     name: String,
-    pass: Box<Pass>,
+    pass: Box<Pass<T>>,
 }
 
-/// Stats every file once.
-type Pass = dyn Fn(&[Name]) -> io::Result<()>;
+/// Does the work once.
+type Pass<T> = dyn Fn(&T) -> io::Result<()>;
 
-impl Contender {
+impl<T: ?Sized> Contender<T> {
     /// A way that has a name.
-    pub fn new(
-        name: impl Into<String>,
-        pass: impl Fn(&[Name]) -> io::Result<()> + 'static,
-    ) -> Self {
+    pub fn new(name: impl Into<String>, pass: impl Fn(&T) -> io::Result<()> + 'static) -> Self {
         Self {
             name: name.into(),
             pass: Box::new(pass),
+        }
+    }
+
+    /// Does the work once.
+    ///
+    /// # Errors
+    /// A call failed.
+    pub fn pass(&self, input: &T) -> io::Result<()> {
+        (self.pass)(input)
+    }
+}
+
+/// How long contenders work, and how they are told apart from what happens between.
+#[derive(Debug, Clone, Copy)]
+pub struct Plan {
+    /// Values per contender.
+    pub rounds: usize,
+    /// How long each is to work in all. If it is zero, once in each round.
+    pub work: Duration,
+    /// By how much a pass is divided: calls, or entries.
+    pub calls: usize,
+}
+
+impl Plan {
+    /// What the command line says, for so many calls in each pass.
+    pub fn new(args: &Args, calls: usize) -> Self {
+        Self {
+            rounds: args.rounds,
+            work: args.work,
+            calls,
         }
     }
 }
@@ -118,44 +174,85 @@ pub fn measure(
     names: &[Name],
     args: &Args,
 ) -> io::Result<Table> {
-    let nanos = values(contenders, names, args)?;
-    let first = contenders
-        .first()
-        .map_or("", |contender| contender.name.as_str());
-    let ratio = format!("× {first}");
-    let mut table = Table::new(&[title, "ns per call", &ratio]);
-    for (contender, values) in contenders.iter().zip(&nanos) {
-        table.row(vec![
-            contender.name.clone(),
-            format!("{:.0}", stats::median(values)),
-            report::ratio(Estimate::of_ratios(values, &nanos[0])),
-        ]);
-    }
-    Ok(table)
+    let plan = Plan::new(args, names.len());
+    let nanos = values(contenders, names, plan, || Ok(()))?;
+    Ok(table(title, PER_CALL, contenders, &nanos, 0))
 }
 
-/// One list per contender, one value per round.
-fn values(
-    contenders: &[Contender],
-    names: &[Name],
-    &Args { rounds, work, .. }: &Args,
+/// Head of the column of values, and by how much nanoseconds are divided.
+pub type Unit = (&'static str, f64);
+
+/// Nanoseconds per call, as they are measured.
+pub const PER_CALL: Unit = ("ns per call", 1.0);
+
+/// What has been measured: medians, and the ratio to the contender with the index `base`.
+pub fn table<T: ?Sized>(
+    title: &str,
+    (head, nanos): Unit,
+    contenders: &[Contender<T>],
+    values: &[Vec<f64>],
+    base: usize,
+) -> Table {
+    let ratio = format!("× {}", contenders[base].name);
+    let mut table = Table::new(&[title, head, &ratio]);
+    for (contender, own) in contenders.iter().zip(values) {
+        let median = stats::median(own) / nanos;
+        table.row(vec![
+            contender.name.clone(),
+            if median < 100.0 && nanos > 1.0 {
+                format!("{median:.1}")
+            } else {
+                format!("{median:.0}")
+            },
+            report::ratio(Estimate::of_ratios(own, &values[base])),
+        ]);
+    }
+    table
+}
+
+/// The contender with the lowest median, such as the best floor of several.
+pub fn fastest(values: &[Vec<f64>]) -> usize {
+    let medians: Vec<f64> = values.iter().map(|own| stats::median(own)).collect();
+    let order = |&a: &usize, &b: &usize| medians[a].total_cmp(&medians[b]);
+    (0..values.len()).min_by(order).unwrap_or(0)
+}
+
+/// One list per contender, one value per round: nanoseconds per call.
+///
+/// `before` is called before each pass, and not measured.
+///
+/// # Errors
+/// A pass failed, or what comes before one.
+pub fn values<T: ?Sized>(
+    contenders: &[Contender<T>],
+    input: &T,
+    plan: Plan,
+    mut before: impl FnMut() -> io::Result<()>,
 ) -> io::Result<Vec<Vec<f64>>> {
+    let mut pass = |contender: &Contender<T>| {
+        before()?;
+        let start = Instant::now();
+        contender.pass(input)?;
+        Ok::<_, io::Error>(start.elapsed())
+    };
     let mut passes = Vec::with_capacity(contenders.len());
     for contender in contenders {
-        (contender.pass)(names)?;
-        let start = Instant::now();
-        (contender.pass)(names)?;
-        passes.push(passes_per_round(work, rounds, start.elapsed()));
+        let mut took = pass(contender)?;
+        if !plan.work.is_zero() {
+            // The first warms up.
+            took = pass(contender)?;
+        }
+        passes.push(passes_per_round(plan.work, plan.rounds, took));
     }
-    let mut nanos = vec![Vec::with_capacity(rounds); contenders.len()];
-    for round in 0..rounds {
+    let mut nanos = vec![Vec::with_capacity(plan.rounds); contenders.len()];
+    for round in 0..plan.rounds {
         for position in 0..contenders.len() {
             let index = (round + position) % contenders.len();
-            let start = Instant::now();
+            let mut elapsed = Duration::ZERO;
             for _ in 0..passes[index] {
-                (contenders[index].pass)(names)?;
+                elapsed += pass(&contenders[index])?;
             }
-            nanos[index].push(per_call(start.elapsed(), passes[index], names.len()));
+            nanos[index].push(per_call(elapsed, passes[index], plan.calls));
         }
     }
     Ok(nanos)
@@ -169,6 +266,47 @@ fn passes_per_round(work: Duration, rounds: usize, pass: Duration) -> u32 {
 }
 
 #[allow(clippy::cast_precision_loss)]
-fn per_call(elapsed: Duration, passes: u32, files: usize) -> f64 {
-    elapsed.as_secs_f64() * 1e9 / f64::from(passes) / files as f64
+fn per_call(elapsed: Duration, passes: u32, calls: usize) -> f64 {
+    elapsed.as_secs_f64() * 1e9 / f64::from(passes) / calls as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::rc::Rc;
+
+    use super::*;
+
+    #[test]
+    fn what_comes_before_a_pass_is_not_measured() {
+        let (calls, before) = (Rc::new(Cell::new(0)), Cell::new(0));
+        let counted = Rc::clone(&calls);
+        let contender = Contender::new("sleeps", move |&time: &Duration| {
+            counted.set(counted.get() + 1);
+            std::thread::sleep(time);
+            Ok(())
+        });
+        let plan = Plan {
+            rounds: 3,
+            work: Duration::ZERO,
+            calls: 10,
+        };
+        let millisecond = Duration::from_millis(1);
+        let values = values(&[contender], &millisecond, plan, || {
+            before.set(before.get() + 1);
+            std::thread::sleep(20 * millisecond);
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!((calls.get(), before.get(), values[0].len()), (4, 4, 3));
+        let fastest = values[0].iter().copied().fold(f64::INFINITY, f64::min);
+        assert!((1e5..1e6).contains(&fastest), "{fastest}");
+    }
+
+    #[test]
+    fn short_passes_are_repeated() {
+        let ms = Duration::from_millis;
+        assert_eq!(passes_per_round(ms(1_000), 10, ms(10)), 11);
+        assert_eq!(passes_per_round(Duration::ZERO, 10, ms(10)), 1);
+    }
 }

@@ -100,27 +100,86 @@ fn floor_and_bench_tree_as_programs() {
 }
 
 #[test]
-fn stat_bench_prints_a_row_for_each_route() {
+fn stat_bench_prints_a_row_for_each_route_and_each_depth() {
     let dir = tempfile::tempdir().unwrap();
     let tree = dir.path().to_str().unwrap();
-    let output = run(
-        env!("CARGO_BIN_EXE_stat-bench"),
-        &["--smoke", "--tree", tree],
-    );
+    let program = env!("CARGO_BIN_EXE_stat-bench");
+    let args = ["--smoke", "--tasks", "2,3", "--tree", tree];
+    let output = run(program, &args);
     assert!(output.status.success(), "{}", text(&output.stderr));
     let report = text(&output.stdout);
-    for route in [
+    for row in [
         "statx ",
         "openat2(RESOLVE_CACHED) ",
         "tokio::fs::symlink_metadata ",
+        "tokio-uring statx ",
+        "compio symlink_metadata ",
+        "2 tasks, wall time ",
+        "3 tasks, wall time ",
+        "statx, 3 threads ",
+        "lookup by depth ",
+        "10 ",
     ] {
-        assert!(report.contains(&format!("\n| {route}")), "{report}");
+        assert!(report.contains(&format!("\n| {row}")), "{row}: {report}");
     }
     assert_eq!(
         std::fs::read_dir(dir.path()).unwrap().count(),
         0,
         "the files are removed"
     );
+    let output = run(program, &["--tasks", "2,none"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("--tasks: \"none\""));
+}
+
+#[test]
+fn dir_bench_prints_a_table_for_each_size() {
+    let dir = tempfile::tempdir().unwrap();
+    let tree = dir.path().to_str().unwrap();
+    let program = env!("CARGO_BIN_EXE_dir-bench");
+    let output = run(program, &["--smoke", "--tree", tree]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let report = text(&output.stdout);
+    for title in [
+        "whole directory, 500 entries ",
+        "whole directory, 3000 entries ",
+        "until the first entry of 3000 ",
+    ] {
+        assert!(report.contains(&format!("\n| {title}")), "{report}");
+    }
+    assert_eq!(report.matches("\n| getdents64, ").count(), 13, "{report}");
+    assert_eq!(report.matches("\n| ringfs ").count(), 6, "{report}");
+}
+
+#[test]
+fn slow_bench_prints_a_table_for_each_scenario() {
+    let dir = tempfile::tempdir().unwrap();
+    let tree = dir.path().to_str().unwrap();
+    let program = env!("CARGO_BIN_EXE_slow-bench");
+    let output = run(program, &["--smoke", "--tree", tree]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let report = text(&output.stdout);
+    if report.starts_with("skipped: ") {
+        testkit::skip!("slow-bench", "{}", report.trim_end());
+    }
+    assert_eq!(report.matches("\n| 80 files, ").count(), 5, "{report}");
+    assert_eq!(report.matches("\n| tokio-uring ").count(), 5, "{report}");
+    assert!(report.contains("\n| lateness of 1ms ticks "), "{report}");
+}
+
+#[test]
+fn first_call_tells_what_it_leaves() {
+    let program = env!("CARGO_BIN_EXE_first-call");
+    let output = run(program, &["--smoke"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let report = text(&output.stdout);
+    assert_eq!(report.matches("\n| ringfs").count(), 4, "{report}");
+    let cached = report
+        .lines()
+        .find(|line| line.starts_with("| ringfs::metadata, cached "))
+        .unwrap();
+    let left: Vec<_> = cached.split('|').rev().skip(1).map(str::trim).collect();
+    assert_eq!(left[..2], ["0", "1"], "neither ring nor thread: {cached}");
 }
 
 #[test]

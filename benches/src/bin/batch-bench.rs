@@ -11,12 +11,9 @@ use std::rc::Rc;
 
 use benches::cli::{self, Error};
 use benches::machine::Machine;
-use benches::report;
-use benches::sys;
 use benches::turns::{self, Args, Contender, Name};
-use futures::stream::{self, StreamExt, TryStreamExt};
-use ringfs::{Backend, Dir, Driver, Route, StatxMask};
-use tokio::runtime::{Builder, Runtime};
+use benches::{report, rivals, sys};
+use ringfs::{Backend, Dir, Driver, Route, StatxFlags, StatxMask};
 
 const HELP: &str = "\
 Usage: batch-bench [OPTIONS]
@@ -32,28 +29,16 @@ Measures nanoseconds per warm stat where many are asked at a time, and prints Ma
 /// How many descriptors the descriptor form is asked about.
 const DESCRIPTORS: usize = 128;
 
-fn plain() -> Contender {
-    Contender::new("statx", |names| {
-        names
-            .iter()
-            .try_for_each(|name| sys::statx(sys::CWD, &name.c, libc::STATX_BASIC_STATS).map(drop))
-    })
-}
-
-fn runtime() -> io::Result<Rc<Runtime>> {
-    Builder::new_current_thread().build().map(Rc::new)
-}
-
 fn driver(backend: Backend) -> Driver {
     Driver::builder().backend(backend).build()
 }
 
 /// `statx_many` of so many names, one batch after the other.
 fn batch(backend: Backend, size: usize) -> Result<Contender, Error> {
-    let (runtime, driver) = (runtime()?, driver(backend));
+    let (runtime, driver) = (rivals::runtime()?, driver(backend));
     let dir = runtime.block_on(driver.open_dir("."))?;
     let name = format!("ringfs statx_many, {size} names, {backend}");
-    Ok(Contender::new(name, move |names| {
+    Ok(Contender::new(name, move |names: &[Name]| {
         runtime.block_on(async {
             for names in names.chunks(size) {
                 let batch = dir.statx_many(names.iter().map(|name| &name.std));
@@ -67,28 +52,15 @@ fn batch(backend: Backend, size: usize) -> Result<Contender, Error> {
     }))
 }
 
-/// Single calls of which so many are in flight.
-async fn in_flight<'a, F: Future<Output = io::Result<T>>, T>(
-    names: &'a [Name],
-    count: usize,
-    call: impl Fn(&'a str) -> F,
-) -> io::Result<()> {
-    stream::iter(names)
-        .map(|name| call(&name.std))
-        .buffer_unordered(count)
-        .try_for_each(|_| async { Ok(()) })
-        .await
-}
-
 /// ringfs by this route, or as it likes.
 fn single(backend: Backend, route: Option<Route>, count: usize) -> io::Result<Contender> {
-    let (runtime, driver) = (runtime()?, driver(backend));
+    let (runtime, driver) = (rivals::runtime()?, driver(backend));
     let name = match route {
         Some(route) => format!("ringfs, {route}"),
         None => format!("ringfs, {backend}"),
     };
-    Ok(Contender::new(name, move |names| {
-        runtime.block_on(in_flight(names, count, |name| {
+    Ok(Contender::new(name, move |names: &[Name]| {
+        runtime.block_on(rivals::in_flight(names, count, |name| {
             let stat = driver.statx(name).follow_symlinks(false);
             match route {
                 Some(route) => stat.route(route),
@@ -99,29 +71,8 @@ fn single(backend: Backend, route: Option<Route>, count: usize) -> io::Result<Co
     }))
 }
 
-fn tokio_fs(count: usize) -> io::Result<Contender> {
-    let runtime = runtime()?;
-    Ok(Contender::new("tokio::fs", move |names| {
-        runtime.block_on(in_flight(names, count, tokio::fs::symlink_metadata))
-    }))
-}
-
-fn tokio_uring(count: usize) -> io::Result<Contender> {
-    let runtime = tokio_uring::Runtime::new(&tokio_uring::builder())?;
-    Ok(Contender::new("tokio-uring", move |names| {
-        runtime.block_on(in_flight(names, count, tokio_uring::fs::statx))
-    }))
-}
-
-fn compio(count: usize) -> io::Result<Contender> {
-    let runtime = compio::runtime::Runtime::new()?;
-    Ok(Contender::new("compio", move |names| {
-        runtime.block_on(in_flight(names, count, compio::fs::symlink_metadata))
-    }))
-}
-
 fn batches() -> Result<Vec<Contender>, Error> {
-    let mut contenders = vec![plain()];
+    let mut contenders = vec![rivals::plain()];
     for size in [8, 12, 16, 64, 512] {
         contenders.push(batch(Backend::Auto, size)?);
     }
@@ -133,15 +84,14 @@ fn batches() -> Result<Vec<Contender>, Error> {
 }
 
 fn singles(count: usize) -> io::Result<Vec<Contender>> {
-    Ok(vec![
-        plain(),
+    let mut contenders = vec![
+        rivals::plain(),
         single(Backend::Auto, None, count)?,
         single(Backend::Auto, Some(Route::Worker), count)?,
         single(Backend::Ring, None, count)?,
-        tokio_fs(count)?,
-        tokio_uring(count)?,
-        compio(count)?,
-    ])
+    ];
+    contenders.extend(rivals::runtimes(count)?);
+    Ok(contenders)
 }
 
 /// The descriptor form: each call is about the next of a few open files.
@@ -159,13 +109,13 @@ fn descriptors(names: &[Name]) -> Result<Vec<Contender>, Error> {
     let files = Rc::new(files);
     let plain = |name: &str, call: fn(&OwnedFd) -> io::Result<()>| {
         let files = Rc::clone(&files);
-        Contender::new(name, move |names| {
+        Contender::new(name, move |names: &[Name]| {
             let files = files.iter().cycle().take(names.len());
             files.into_iter().try_for_each(call)
         })
     };
-    let runtime = runtime()?;
-    let ringfs = Contender::new("ringfs Dir::statx", move |names| {
+    let runtime = rivals::runtime()?;
+    let ringfs = Contender::new("ringfs Dir::statx", move |names: &[Name]| {
         runtime.block_on(async {
             for dir in dirs.iter().cycle().take(names.len()) {
                 dir.statx().mask(StatxMask::BASIC_STATS).await?;
@@ -176,6 +126,11 @@ fn descriptors(names: &[Name]) -> Result<Vec<Contender>, Error> {
     Ok(vec![
         plain("statx(fd, NULL)", |file| {
             sys::statx_fd(file.as_fd(), libc::STATX_BASIC_STATS).map(drop)
+        }),
+        // With NULL or the empty path, as the kernel likes it, and the answer in ringfs's form.
+        plain("fscall::statx_fd", |file| {
+            let (flags, mask) = (StatxFlags::empty(), StatxMask::BASIC_STATS);
+            fscall::statx_fd(file.as_fd(), flags, mask).map(drop)
         }),
         plain("statx(fd, \"\")", |file| {
             sys::statx_empty(file.as_fd(), libc::STATX_BASIC_STATS).map(drop)
@@ -190,7 +145,11 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<(), Error> {
-    let args = Args::parse(2048, HELP)?;
+    let defaults = Args {
+        files: 2048,
+        ..Args::default()
+    };
+    let args = defaults.parse(HELP, |_, _| Ok(false))?;
     std::fs::create_dir_all(&args.tree.directory)?;
     let directory = tempfile::tempdir_in(&args.tree.directory)?;
     let names = turns::make_files(directory.path(), args.files)?;
@@ -205,7 +164,7 @@ fn run() -> Result<(), Error> {
         args.files
     )?;
     let measure = |title: &str, contenders: &dyn Fn() -> Result<Vec<Contender>, Error>| {
-        if !title.contains(&args.only) {
+        if !args.wants(title) {
             return Ok(());
         }
         let table = turns::measure(title, &contenders()?, &names, &args)?;

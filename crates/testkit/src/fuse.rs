@@ -1,24 +1,27 @@
 //! File systems whose server is in this process: one can be slow and stop
 //! answering, the other ([`hostile`]) says what it should not.
+//!
+//! The slow one works by timers: however many requests there are at a time, each is answered when
+//! its delay has passed, and no thread waits for that. [`remote`] has it in another process.
 
 pub mod hostile;
+mod queue;
+pub mod remote;
+mod server;
 
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::thread;
-use std::time::{Duration, UNIX_EPOCH};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
-use fuser::{
-    BackgroundSession, Config, Errno, FileAttr, FileHandle, FileType, Filesystem, Generation,
-    INodeNo, InitFlags, KernelConfig, OpenFlags, ReplyAttr, ReplyDirectory, ReplyEntry, ReplyOpen,
-    Request, SessionACL,
-};
+use fuser::{BackgroundSession, Config, INodeNo, SessionACL};
 use tempfile::TempDir;
 
+use self::server::{FIRST, Files, Server};
 use crate::skip::needs_root;
 use crate::{Skip, mount};
 
@@ -29,39 +32,12 @@ pub struct Fuse {
     session: Option<BackgroundSession>,
     point: PathBuf,
     server: Arc<Server>,
+    timer: Option<JoinHandle<()>>,
     _directory: TempDir,
 }
 
-/// How long the kernel believes what it is told.
-const LONG: Duration = Duration::from_hours(1);
-
-/// How many requests are answered at the same time.
-const THREADS: usize = 64;
-
-#[derive(Default)]
-struct Server {
-    files: u64,
-    /// Microseconds before each answer.
-    delay: AtomicU64,
-    /// At most so many more, at random.
-    jitter: AtomicU64,
-    /// How many answers are being made, and how many may be; 0 is no limit.
-    width: Mutex<(usize, usize)>,
-    narrower: Condvar,
-    requests: AtomicUsize,
-    hangs: AtomicBool,
-    /// Answers that nobody gets while the server hangs.
-    held: Mutex<Vec<Box<dyn FnOnce() + Send>>>,
-}
-
-impl std::fmt::Debug for Server {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Server")
-            .field("requests", &self.requests)
-            .field("hangs", &self.hangs)
-            .finish_non_exhaustive()
-    }
-}
+/// How many threads receive requests. None of them waits for an answer's time.
+const THREADS: usize = 4;
 
 impl Fuse {
     /// Mounts so many files.
@@ -78,21 +54,23 @@ impl Fuse {
             .map_err(skip)?;
         let point = directory.path().join("mnt");
         fs::create_dir(&point).map_err(skip)?;
-        let server = Arc::new(Server {
-            files,
-            ..Server::default()
-        });
+        let server = Arc::new(Server::new(files));
         let mut config = Config::default();
         config.n_threads = Some(THREADS);
         // Tests become other users.
         config.acl = SessionACL::All;
         let session = fuser::spawn_mount(Files(Arc::clone(&server)), &point, &config);
-        Ok(Self {
+        let mut fuse = Self {
             session: Some(session.map_err(skip)?),
             point,
-            server,
+            server: Arc::clone(&server),
+            timer: None,
             _directory: directory,
-        })
+        };
+        let timer = thread::Builder::new().name("fuse-timer".to_owned());
+        let timer = timer.spawn(move || server.queue.run()).map_err(skip)?;
+        fuse.timer = Some(timer);
+        Ok(fuse)
     }
 
     /// The root of the file system.
@@ -107,25 +85,23 @@ impl Fuse {
 
     /// How long every answer takes.
     pub fn set_delay(&self, delay: Duration) {
-        let micros = u64::try_from(delay.as_micros()).unwrap_or(u64::MAX);
-        self.server.delay.store(micros, Ordering::Relaxed);
+        self.server.delay.store(micros(delay), Ordering::Relaxed);
     }
 
     /// How much longer than that it takes at most, at random.
     pub fn set_jitter(&self, jitter: Duration) {
-        let micros = u64::try_from(jitter.as_micros()).unwrap_or(u64::MAX);
-        self.server.jitter.store(micros, Ordering::Relaxed);
+        self.server.jitter.store(micros(jitter), Ordering::Relaxed);
     }
 
-    /// How many requests are answered at the same time, at least one. All others queue.
+    /// How many requests are answered at the same time, at least one. All others queue, and their
+    /// delay begins when it is their turn. `usize::MAX`, as at the beginning, is no limit.
     pub fn set_width(&self, width: usize) {
-        self.server.width().1 = width.max(1);
-        self.server.narrower.notify_all();
+        self.server.queue.set_width(width.max(1));
     }
 
     /// From now on nothing is answered.
     pub fn hang(&self) {
-        self.server.hangs.store(true, Ordering::SeqCst);
+        self.server.hang();
     }
 
     /// Answers everything that was asked meanwhile, and works again.
@@ -138,16 +114,49 @@ impl Fuse {
         self.server.requests.load(Ordering::Relaxed)
     }
 
+    /// Whether the kernel looks up several names of a directory at the same time
+    /// (`FUSE_PARALLEL_DIROPS`). Otherwise one waits for the other, whatever the server does.
+    pub fn parallel_lookups(&self) -> bool {
+        self.server.parallel_lookups.load(Ordering::Relaxed)
+    }
+
     /// The kernel no longer believes the attributes of a file that it knows, but still its name.
     ///
     /// # Panics
     /// The kernel refuses.
     pub fn expire(&self, number: u64) {
         if let Some(session) = &self.session {
-            let result = session.notifier().inval_inode(INodeNo(number + 2), -1, 0);
+            let result = session
+                .notifier()
+                .inval_inode(INodeNo(number + FIRST), -1, 0);
             result.expect("attributes that the kernel knows");
         }
     }
+
+    /// The kernel no longer knows any file: the next stat of each is one request, a lookup.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn forget_names(&self) -> io::Result<()> {
+        let Some(session) = &self.session else {
+            return Ok(());
+        };
+        let notifier = session.notifier();
+        for number in 0..self.server.files {
+            let name = format!("f{number}");
+            match notifier.inval_entry(INodeNo(1), OsStr::new(&name)) {
+                Ok(()) => {}
+                // It does not know that one.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
 impl Drop for Fuse {
@@ -155,135 +164,11 @@ impl Drop for Fuse {
         // Whoever still waits is freed, or could never be killed; even if the server is stuck.
         mount::abort(&self.point);
         self.server.release();
+        self.server.queue.close();
         drop(self.session.take());
-    }
-}
-
-impl Server {
-    fn release(&self) {
-        self.hangs.store(false, Ordering::SeqCst);
-        let held = std::mem::take(&mut *self.held());
-        for answer in held {
-            answer();
+        if let Some(timer) = self.timer.take() {
+            let _ = timer.join();
         }
-    }
-
-    fn held(&self) -> std::sync::MutexGuard<'_, Vec<Box<dyn FnOnce() + Send>>> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn answer(&self, answer: impl FnOnce() + Send + 'static) {
-        self.requests.fetch_add(1, Ordering::Relaxed);
-        let mut held = self.held();
-        if self.hangs.load(Ordering::SeqCst) {
-            return held.push(Box::new(answer));
-        }
-        drop(held);
-        self.enter();
-        let jitter = match self.jitter.load(Ordering::Relaxed) {
-            0 => 0,
-            most => fastrand::u64(..=most),
-        };
-        let delay = self.delay.load(Ordering::Relaxed).saturating_add(jitter);
-        if delay > 0 {
-            thread::sleep(Duration::from_micros(delay));
-        }
-        answer();
-        self.width().0 -= 1;
-        self.narrower.notify_one();
-    }
-
-    fn width(&self) -> std::sync::MutexGuard<'_, (usize, usize)> {
-        self.width.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Waits until another answer may be made.
-    fn enter(&self) {
-        let too_many = |&mut (answers, most): &mut (usize, usize)| most > 0 && answers >= most;
-        let width = self.narrower.wait_while(self.width(), too_many);
-        width.unwrap_or_else(PoisonError::into_inner).0 += 1;
-    }
-
-    fn attributes(&self, ino: INodeNo) -> Option<FileAttr> {
-        let (kind, size) = match ino.0 {
-            1 => (FileType::Directory, 0),
-            file if file < self.files + 2 => (FileType::RegularFile, file - 2),
-            _ => return None,
-        };
-        Some(FileAttr {
-            ino,
-            size,
-            blocks: 0,
-            atime: UNIX_EPOCH,
-            mtime: UNIX_EPOCH,
-            ctime: UNIX_EPOCH,
-            crtime: UNIX_EPOCH,
-            kind,
-            perm: 0o755,
-            nlink: 1,
-            uid: 0,
-            gid: 0,
-            rdev: 0,
-            blksize: 4096,
-            flags: 0,
-        })
-    }
-
-    fn number(&self, name: &OsStr) -> Option<u64> {
-        let number = name.to_str()?.strip_prefix('f')?.parse().ok()?;
-        (number < self.files).then_some(number)
-    }
-}
-
-struct Files(Arc<Server>);
-
-impl Filesystem for Files {
-    fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
-        // Names in one directory are looked up at the same time, if the kernel can.
-        let _ = config.add_capabilities(InitFlags::FUSE_PARALLEL_DIROPS);
-        Ok(())
-    }
-
-    fn lookup(&self, _: &Request, _: INodeNo, name: &OsStr, reply: ReplyEntry) {
-        let number = self.0.number(name);
-        let attributes = number.and_then(|number| self.0.attributes(INodeNo(number + 2)));
-        self.0.answer(move || match attributes {
-            Some(attributes) => reply.entry(&LONG, &attributes, Generation(0)),
-            None => reply.error(Errno::ENOENT),
-        });
-    }
-
-    fn getattr(&self, _: &Request, ino: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
-        let attributes = self.0.attributes(ino);
-        self.0.answer(move || match attributes {
-            Some(attributes) => reply.attr(&Duration::ZERO, &attributes),
-            None => reply.error(Errno::ENOENT),
-        });
-    }
-
-    fn opendir(&self, _: &Request, _: INodeNo, _: OpenFlags, reply: ReplyOpen) {
-        self.0
-            .answer(move || reply.opened(FileHandle(0), fuser::FopenFlags::empty()));
-    }
-
-    fn readdir(
-        &self,
-        _: &Request,
-        _: INodeNo,
-        _: FileHandle,
-        offset: u64,
-        mut reply: ReplyDirectory,
-    ) {
-        let files = self.0.files;
-        self.0.answer(move || {
-            for number in offset..files {
-                let (ino, name) = (INodeNo(number + 2), format!("f{number}"));
-                if reply.add(ino, number + 1, FileType::RegularFile, &name) {
-                    break;
-                }
-            }
-            reply.ok();
-        });
     }
 }
 
@@ -353,5 +238,72 @@ mod tests {
         }
         drop(fuse);
         assert!(!waits.join().unwrap());
+    }
+
+    #[test]
+    fn thousands_of_answers_overlap() {
+        const DELAY: Duration = Duration::from_millis(100);
+        const AT_A_TIME: u64 = 256;
+        let fuse = or_skip!(Fuse::new(2_000));
+        assert!(fuse.parallel_lookups());
+        fuse.set_delay(DELAY);
+        let start = Instant::now();
+        thread::scope(|scope| {
+            for thread in 0..AT_A_TIME {
+                let paths = (thread..2_000).step_by(256).map(|number| fuse.file(number));
+                scope.spawn(move || paths.for_each(|path| assert!(path.is_file())));
+            }
+        });
+        assert_eq!(fuse.requests(), 2_000);
+        // Eight after another in each thread; three times that is for a busy machine.
+        let took = start.elapsed();
+        assert!(took >= DELAY * 7 && took < DELAY * 24, "{took:?}");
+    }
+
+    #[test]
+    fn a_short_delay_is_kept() {
+        const DELAY: Duration = Duration::from_micros(100);
+        let fuse = or_skip!(Fuse::new(200));
+        fuse.set_delay(DELAY);
+        let took = (0..200).map(|number| {
+            let start = Instant::now();
+            fs::metadata(fuse.file(number)).unwrap();
+            start.elapsed()
+        });
+        let shortest = took.min().unwrap();
+        assert!(shortest >= DELAY && shortest < DELAY * 4, "{shortest:?}");
+    }
+
+    #[test]
+    fn forgotten_names_are_asked_for_once_each() {
+        let fuse = or_skip!(Fuse::new(50));
+        let stat_all = || (0..50).for_each(|number| assert!(fuse.file(number).is_file()));
+        for _ in 0..3 {
+            let before = fuse.requests();
+            stat_all();
+            stat_all();
+            assert_eq!(fuse.requests() - before, 50);
+            fuse.forget_names().unwrap();
+        }
+    }
+
+    #[test]
+    fn dropping_it_is_quick_with_many_in_flight() {
+        const WAITERS: usize = 300;
+        let fuse = or_skip!(Fuse::new(1_000));
+        fuse.set_delay(Duration::from_mins(10));
+        fuse.set_width(WAITERS / 2);
+        let waits: Vec<_> = (0..1_000)
+            .take(WAITERS)
+            .map(|number| fuse.file(number))
+            .map(|path| thread::spawn(move || fs::metadata(path).is_ok()))
+            .collect();
+        while fuse.requests() < WAITERS {
+            thread::sleep(Duration::from_millis(1));
+        }
+        let start = Instant::now();
+        drop(fuse);
+        assert!(waits.into_iter().all(|thread| !thread.join().unwrap()));
+        assert!(start.elapsed() < Duration::from_secs(5));
     }
 }

@@ -4,6 +4,8 @@
 //! The tree: the root and its directories `dir0` to `dir2`, and in each of the
 //! four the files that the [`Lies`] name.
 
+mod wire;
+
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
@@ -12,6 +14,7 @@ use std::thread;
 
 use tempfile::TempDir;
 
+use self::wire::{Bytes, Request, init, u32_at, u64_at};
 use crate::skip::needs_root;
 use crate::{Skip, mount};
 
@@ -134,62 +137,6 @@ fn serve(mut device: File, lies: &Lies) {
             .u64(request.unique);
         // Fails if nobody waits for it any more.
         let _ = device.write(&[header.0, body.0].concat());
-    }
-}
-
-/// A `struct fuse_in_header` and what follows it.
-struct Request<'a> {
-    opcode: u32,
-    unique: u64,
-    node: u64,
-    body: &'a [u8],
-}
-
-impl<'a> Request<'a> {
-    fn parse(bytes: &'a [u8]) -> Option<Self> {
-        Some(Self {
-            opcode: u32_at(bytes, 4)?,
-            unique: u64_at(bytes, 8)?,
-            node: u64_at(bytes, 16)?,
-            body: bytes.get(40..)?,
-        })
-    }
-}
-
-fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
-    let bytes = bytes.get(at..at + 4)?;
-    Some(u32::from_ne_bytes(bytes.try_into().ok()?))
-}
-
-fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
-    let bytes = bytes.get(at..at + 8)?;
-    Some(u64::from_ne_bytes(bytes.try_into().ok()?))
-}
-
-/// Numbers and names one after the other, as the protocol's structures have them.
-#[derive(Default)]
-struct Bytes(Vec<u8>);
-
-impl Bytes {
-    fn u32(mut self, number: u32) -> Self {
-        self.0.extend(number.to_ne_bytes());
-        self
-    }
-
-    fn u64(mut self, number: u64) -> Self {
-        self.0.extend(number.to_ne_bytes());
-        self
-    }
-
-    fn bytes(mut self, bytes: &[u8]) -> Self {
-        self.0.extend_from_slice(bytes);
-        self
-    }
-
-    /// Zeros up to a multiple of eight.
-    fn padded(mut self) -> Self {
-        self.0.resize(self.0.len().next_multiple_of(8), 0);
-        self
     }
 }
 
@@ -331,23 +278,6 @@ impl Lies {
         }
         Ok(answer)
     }
-}
-
-/// The protocol's version, and none of its options.
-fn init(body: &[u8]) -> Bytes {
-    let minor = u32_at(body, 4).unwrap_or(31).min(31);
-    Bytes::default()
-        .u32(7)
-        .u32(minor)
-        // Read-ahead, flags, and how much may be in flight in the background.
-        .u32(0)
-        .u32(0)
-        .u32(0)
-        // The longest write and the grain of times.
-        .u32(4096)
-        .u32(1)
-        // All that later versions have added.
-        .bytes(&[0; 36])
 }
 
 #[cfg(test)]
