@@ -72,14 +72,23 @@ pub fn settles<T>(mut value: impl FnMut() -> T, hoped: impl Fn(&T) -> bool) -> T
 ///
 /// # Errors
 /// The process may not.
-#[allow(unsafe_code)]
 pub fn become_nobody() -> io::Result<()> {
+    become_user(NOBODY)
+}
+
+/// Becomes this user, whether there is one of that number or not, with no other groups. For use
+/// after a fork.
+///
+/// # Errors
+/// The process may not.
+#[allow(unsafe_code)]
+pub fn become_user(id: u32) -> io::Result<()> {
     // SAFETY: no group is read.
     check(unsafe { libc::setgroups(0, std::ptr::null()) })?;
     // SAFETY: touches no memory.
-    check(unsafe { libc::setgid(NOBODY) })?;
+    check(unsafe { libc::setgid(id) })?;
     // SAFETY: touches no memory.
-    check(unsafe { libc::setuid(NOBODY) })
+    check(unsafe { libc::setuid(id) })
 }
 
 /// Sets soft and hard limit of a resource, such as `RLIMIT_NOFILE`. For use after a fork.
@@ -92,6 +101,23 @@ pub fn limit(resource: libc::__rlimit_resource_t, most: u64) -> io::Result<()> {
         rlim_cur: most,
         rlim_max: most,
     };
+    // SAFETY: reads a `struct rlimit`.
+    check(unsafe { libc::setrlimit(resource, &raw const limit) })
+}
+
+/// Sets the soft limit of a resource alone, which may be raised again.
+///
+/// # Errors
+/// What getrlimit(2) and setrlimit(2) answer.
+#[allow(unsafe_code)]
+pub fn limit_soft(resource: libc::__rlimit_resource_t, most: u64) -> io::Result<()> {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: writes a `struct rlimit`.
+    check(unsafe { libc::getrlimit(resource, &raw mut limit) })?;
+    limit.rlim_cur = most;
     // SAFETY: reads a `struct rlimit`.
     check(unsafe { libc::setrlimit(resource, &raw const limit) })
 }

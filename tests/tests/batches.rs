@@ -178,8 +178,12 @@ fn poll_and_drop(batch: StatMany, polls: usize) {
 }
 
 fn idle(driver: &Driver) {
-    let in_flight = process::settles(|| driver.metrics().in_flight(), |&count| count == 0);
-    assert_eq!(in_flight, 0, "{}", driver.backend());
+    let left = || {
+        let metrics = driver.metrics();
+        metrics.in_flight() + metrics.pool_threads()
+    };
+    let left = process::settles(left, |&count| count == 0);
+    assert_eq!(left, 0, "{}", driver.backend());
 }
 
 #[test]

@@ -179,7 +179,7 @@ fn a_wrong_backend_variable_is_an_error_of_each_call() {
             let text = error.to_string();
             assert_eq!(
                 text,
-                "RINGFS_BACKEND=\"uring\": not one of auto, ring, threads"
+                "RINGFS_BACKEND=\"uring\": not one of auto, ring, threads, this-thread"
             );
         }
         return;

@@ -19,13 +19,19 @@ pub enum Backend {
     /// Worker threads only. No `io_uring_*`, `openat2` or `statmount` call is ever made, as some
     /// sandboxes kill for them.
     Threads,
+    /// No other thread: every call is made by the thread that polls, which sleeps if the call does.
+    ///
+    /// For programs in which the kernel gives that thread other rights or another view than the
+    /// rest (`setfsuid(2)`, `unshare(2)`, Landlock, `/proc/thread-self`), and for those that may
+    /// have one thread only. Futures are ready at once, and cancel nothing.
+    ThisThread,
 }
 
 impl Backend {
     /// The environment variable that [`from_env`](Self::from_env) reads.
     pub const ENV: &str = "RINGFS_BACKEND";
 
-    /// Reads `RINGFS_BACKEND`: `auto`, `ring` or `threads`; unset or empty means [`Auto`](Self::Auto).
+    /// Reads `RINGFS_BACKEND`: `auto`, `ring`, `threads` or `this-thread`; unset or empty means [`Auto`](Self::Auto).
     ///
     /// # Errors
     ///
@@ -50,6 +56,7 @@ impl fmt::Display for Backend {
             Self::Auto => "auto",
             Self::Ring => "ring",
             Self::Threads => "threads",
+            Self::ThisThread => "this-thread",
         })
     }
 }
@@ -58,7 +65,7 @@ impl FromStr for Backend {
     type Err = InvalidBackend;
 
     fn from_str(text: &str) -> Result<Self, InvalidBackend> {
-        [Self::Auto, Self::Ring, Self::Threads]
+        [Self::Auto, Self::Ring, Self::Threads, Self::ThisThread]
             .into_iter()
             .find(|backend| backend.to_string() == text)
             .ok_or_else(|| InvalidBackend(text.into()))
@@ -73,7 +80,7 @@ impl fmt::Display for InvalidBackend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{}=\"{}\": not one of auto, ring, threads",
+            "{}=\"{}\": not one of auto, ring, threads, this-thread",
             Backend::ENV,
             self.0.display()
         )
@@ -94,13 +101,14 @@ mod tests {
 
     #[test]
     fn names_go_both_ways() {
-        for backend in [Backend::Auto, Backend::Ring, Backend::Threads] {
+        use Backend::{Auto, Ring, ThisThread, Threads};
+        for backend in [Auto, Ring, Threads, ThisThread] {
             assert_eq!(backend.to_string().parse(), Ok(backend));
         }
         let error = "uring".parse::<Backend>().expect_err("no such back end");
         assert_eq!(
             error.to_string(),
-            "RINGFS_BACKEND=\"uring\": not one of auto, ring, threads"
+            "RINGFS_BACKEND=\"uring\": not one of auto, ring, threads, this-thread"
         );
     }
 }

@@ -119,14 +119,16 @@ pub struct Capabilities {
 /// Why a driver has no ring.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RingUnavailable {
-    NotWanted,
+    Threads,
+    ThisThread,
     Refused(SetupError),
 }
 
 impl fmt::Display for RingUnavailable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotWanted => f.write_str("worker threads were asked for"),
+            Self::Threads => f.write_str("worker threads were asked for"),
+            Self::ThisThread => f.write_str("no other thread than the caller's was asked for"),
             Self::Refused(error) => error.fmt(f),
         }
     }
@@ -203,6 +205,13 @@ fn support(
     inline_paths: InlinePaths,
     ring: &Result<Features, RingUnavailable>,
 ) -> Support {
+    if backend == Backend::ThisThread {
+        return Support {
+            operation,
+            routes: vec![Route::Inline],
+            reason: "inline, even if it sleeps: no other thread was asked for".to_owned(),
+        };
+    }
     let inline = match (operation, backend) {
         (_, Backend::Ring) => Err("the ring was asked for, so nothing is inline"),
         (OperationKind::StatxPath | OperationKind::OpenBeneath, Backend::Threads) => {

@@ -18,13 +18,15 @@ use fscall::mounts::{DontSync, Locality, Mounts};
 use fscall::{Form, OFlags, OpenHow, Prepared, ResolveFlags, Statx, StatxFlags, StatxMask};
 
 use crate::capabilities::InlinePaths;
+use crate::metrics::FsKey;
+use crate::trace;
 
 mod open;
 
 /// What came of an attempt.
 pub(crate) enum Inline {
-    /// The answer is written: the same that the plain call would have given.
-    Answered,
+    /// The answer is written: the same that the plain call would have given. It came from there.
+    Answered(FsKey),
     /// As [`Answered`](Self::Answered), but the last close of this descriptor may remove the file
     /// and take its time, so it is another thread's to do.
     Removed(OwnedFd),
@@ -55,8 +57,11 @@ const UNTRIED: u8 = 0;
 const ON: u8 = 1;
 const OFF: u8 = 2;
 
-/// Mounts do not differ between drivers, so they share what has been learnt.
-static MOUNTS: blockpool::PerFork<Mounts> = blockpool::PerFork::new(Mounts::new);
+/// What has been learnt of mounts. They do not differ between drivers, so it is shared.
+pub(crate) fn mounts() -> &'static Mounts {
+    static MOUNTS: blockpool::PerFork<Mounts> = blockpool::PerFork::new(Mounts::new);
+    MOUNTS.get()
+}
 
 impl InlineRoute {
     pub(crate) fn new(sandboxed: bool, overlay: bool) -> Self {
@@ -89,7 +94,7 @@ impl InlineRoute {
     ) -> Inline {
         // Before a call on a mount that may not honour DONT_SYNC the only safe thing is not to
         // make it.
-        let resolve = match MOUNTS.get().dont_sync() {
+        let resolve = match mounts().dont_sync() {
             DontSync::Everywhere => ResolveFlags::CACHED,
             DontSync::OnRoot if path.is_some_and(|path| path.to_bytes().starts_with(b"/")) => {
                 ResolveFlags::CACHED | ResolveFlags::NO_XDEV
@@ -97,11 +102,14 @@ impl InlineRoute {
             DontSync::OnRoot | DontSync::Unknown => return Inline::Miss,
         };
         match (prepared.form(), path) {
-            (Form::Fd, _) if self.by_descriptor(dir, prepared, answer) => Inline::Answered,
+            (Form::Fd, _) => match self.by_descriptor(dir, prepared, answer) {
+                Some(from) => Inline::Answered(from),
+                None => Inline::Miss,
+            },
             (Form::Path, Some(path)) if self.cached_open.is_on() => {
                 self.by_path((dir, path), prepared, resolve, answer)
             }
-            (Form::Fd | Form::Path, _) => Inline::Miss,
+            (Form::Path, _) => Inline::Miss,
         }
     }
 
@@ -128,30 +136,32 @@ impl InlineRoute {
                 return Inline::Miss;
             }
         };
-        if !self.by_descriptor(fd.as_fd(), prepared, answer) {
-            Inline::Miss
-        } else if answer.nlink() == Some(0) {
-            Inline::Removed(fd)
-        } else {
-            Inline::Answered
+        match self.by_descriptor(fd.as_fd(), prepared, answer) {
+            None => Inline::Miss,
+            Some(_) if answer.nlink() == Some(0) => Inline::Removed(fd),
+            Some(from) => Inline::Answered(from),
         }
     }
 
-    /// False: not known to be what the plain call would have answered.
-    fn by_descriptor(&self, fd: BorrowedFd<'_>, prepared: &Prepared, answer: &mut Statx) -> bool {
+    /// `None`: not known to be what the plain call would have answered.
+    fn by_descriptor(
+        &self,
+        fd: BorrowedFd<'_>,
+        prepared: &Prepared,
+        answer: &mut Statx,
+    ) -> Option<FsKey> {
         let asked = prepared.mask();
         let stale_is_fine = prepared.flags().contains(StatxFlags::DONT_SYNC);
         // Where the answer came from; and whether the file is being removed, which local file
         // systems tell whatever they are asked.
         let mask = asked | Mounts::mask_beside(asked) | StatxMask::NLINK;
-        if fscall::statx_fd_into(fd, StatxFlags::DONT_SYNC, mask, answer).is_err() {
-            return false;
-        }
+        fscall::statx_fd_into(fd, StatxFlags::DONT_SYNC, mask, answer).ok()?;
         if !stale_is_fine && !self.is_local(answer) {
-            return false;
+            return None;
         }
+        let from = FsKey::of(answer);
         answer.keep_fields(asked);
-        true
+        Some(from)
     }
 
     fn is_local(&self, answer: &Statx) -> bool {
@@ -170,7 +180,7 @@ impl InlineRoute {
     }
 
     fn locality(&self, answer: &Statx) -> Locality {
-        let mounts = MOUNTS.get();
+        let mounts = mounts();
         if self.statmount {
             mounts.locality(answer)
         } else {
@@ -191,6 +201,9 @@ impl Switch {
             let how = OpenHow::new(OFlags::PATH | OFlags::CLOEXEC, ResolveFlags::CACHED);
             let refused =
                 fscall::openat2(fscall::CWD, c"/", &how).is_err_and(|error| is_refusal(&error));
+            if refused {
+                trace::inline_refused();
+            }
             self.0
                 .store(if refused { OFF } else { ON }, Ordering::Relaxed);
         }

@@ -34,11 +34,15 @@ compile_error!("ringfs works on Linux only: it is made of io_uring, statx and ge
 mod backend;
 mod batch;
 mod beneath;
+mod builder;
 mod capabilities;
 mod coop;
 mod dir;
+mod dispatch;
 mod driver;
+mod flights;
 mod fs;
+mod gate;
 mod inline;
 mod many;
 mod metadata;
@@ -52,12 +56,14 @@ mod read_dir;
 #[allow(unsafe_code, reason = "the ring's invariants are listed in the module")]
 mod ring;
 mod statx;
+mod trace;
 
 pub use backend::{Backend, InvalidBackend};
 pub use batch::DirBatch;
+pub use builder::Builder;
 pub use capabilities::{Capabilities, OperationKind, Route, Support};
 pub use dir::Dir;
-pub use driver::{Builder, Driver};
+pub use driver::Driver;
 pub use fs::{
     canonicalize, close, metadata, open_beneath, open_dir, read_dir, read_link, statfs, statx,
     statx_paths, symlink_metadata, try_exists,
@@ -68,7 +74,7 @@ pub use fscall::{
 };
 pub use many::{StatMany, StatManyFuture};
 pub use metadata::Metadata;
-pub use metrics::Metrics;
+pub use metrics::{FileSystemHits, Metrics};
 pub use open_at::{OpenAt, OpenAtFuture};
 pub use open_beneath::{OpenBeneath, OpenBeneathFuture};
 pub use read_dir::{DirEntry, ReadDir};

@@ -3,6 +3,13 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::capabilities::{OperationKind, Route};
+use crate::flights::{Flights, Stage};
+
+mod by_file_system;
+
+use by_file_system::ByFileSystem;
+pub use by_file_system::FileSystemHits;
+pub(crate) use by_file_system::FsKey;
 
 const OPERATIONS: usize = OperationKind::ALL.len();
 const ROUTES: usize = 3;
@@ -11,15 +18,17 @@ const ROUTES: usize = 3;
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     calls: [[AtomicU64; ROUTES]; OPERATIONS],
+    inline: ByFileSystem,
     inline_misses: AtomicU64,
     fallbacks: AtomicU64,
+    overflows: AtomicU64,
+    cancelled: AtomicU64,
+    pub(crate) flights: Flights,
 }
 
 /// What is there at the moment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Gauges {
-    pub(crate) on_workers: usize,
-    pub(crate) on_ring: usize,
     pub(crate) pool_threads: usize,
     pub(crate) ring_workers: usize,
 }
@@ -41,13 +50,36 @@ impl Counters {
         self.inline_misses.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn snapshot(&self, gauges: Gauges) -> Metrics {
+    pub(crate) fn count_hit_on(&self, file_system: FsKey) {
+        self.inline.hit(file_system);
+    }
+
+    /// Of a miss that was [counted](Self::count_miss): where it turned out to be.
+    pub(crate) fn count_miss_on(&self, file_system: FsKey) {
+        self.inline.miss(file_system);
+    }
+
+    pub(crate) fn count_cancelled(&self) {
+        self.cancelled.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// What the kernel has counted.
+    pub(crate) fn set_overflows(&self, overflows: u32) {
+        self.overflows.store(overflows.into(), Ordering::Relaxed);
+    }
+
+    pub(crate) fn snapshot(&self, gauges: Gauges, may_statmount: bool) -> Metrics {
         let calls = self
             .calls
             .each_ref()
             .map(|routes| routes.each_ref().map(|count| count.load(Ordering::Relaxed)));
         Metrics {
             calls,
+            inline: self.inline.snapshot(may_statmount),
+            overflows: self.overflows.load(Ordering::Relaxed),
+            cancelled: self.cancelled.load(Ordering::Relaxed),
+            in_flight: [Stage::Worker, Stage::Ring, Stage::Waiting]
+                .map(|stage| self.flights.at(stage)),
             inline_misses: self.inline_misses.load(Ordering::Relaxed),
             fallbacks: self.fallbacks.load(Ordering::Relaxed),
             gauges,
@@ -56,11 +88,16 @@ impl Counters {
 }
 
 /// A driver's counters at one moment, from [`Driver::metrics`](crate::Driver::metrics).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Metrics {
     calls: [[u64; ROUTES]; OPERATIONS],
+    inline: Vec<FileSystemHits>,
     inline_misses: u64,
     fallbacks: u64,
+    overflows: u64,
+    cancelled: u64,
+    /// With workers, on the ring, waiting.
+    in_flight: [usize; 3],
     gauges: Gauges,
 }
 
@@ -83,25 +120,52 @@ impl Metrics {
         self.inline_misses
     }
 
+    /// Hits and misses of single stats by the type of file system, in alphabetical order: where a
+    /// file system never answers from memory (`/sys`, symbolic links on xfs), each call costs a
+    /// wasted attempt of about a microsecond. What failed is not among them.
+    pub fn inline_by_file_system(&self) -> &[FileSystemHits] {
+        &self.inline
+    }
+
     /// How often the ring was to make a call, and a worker had to: there is no ring, or it lacks
     /// the operation. What no kernel's ring can do is not counted.
     pub fn fallbacks(&self) -> u64 {
         self.fallbacks
     }
 
-    /// How many operations the back ends had not finished.
+    /// How many completions found no room in the ring's queue. No more is asked for at a time than
+    /// there is room for, so it is 0; what does not fit waits.
+    pub fn overflows(&self) -> u64 {
+        self.overflows
+    }
+
+    /// How many operations that were on the ring the kernel was asked to cancel, as their futures
+    /// had been dropped.
+    pub fn cancelled(&self) -> u64 {
+        self.cancelled
+    }
+
+    /// How many operations had been asked and not been answered.
     pub fn in_flight(&self) -> usize {
-        self.gauges.on_workers + self.gauges.on_ring
+        self.in_flight.iter().sum()
     }
 
     /// How many operations one back end had not finished; a batch on a worker is one. Inline
     /// nothing is ever in flight.
     pub fn in_flight_on(&self, route: Route) -> usize {
+        let [on_workers, on_ring, _] = self.in_flight;
         match route {
             Route::Inline => 0,
-            Route::Worker => self.gauges.on_workers,
-            Route::Ring => self.gauges.on_ring,
+            Route::Worker => on_workers,
+            Route::Ring => on_ring,
         }
+    }
+
+    /// How many operations had not been given to a back end, since too many others led to the same
+    /// mount: it may be dead, and must not take all threads.
+    pub fn held_back(&self) -> usize {
+        let [_, _, waiting] = self.in_flight;
+        waiting
     }
 
     /// How many threads were making calls for this driver.

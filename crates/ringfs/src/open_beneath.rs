@@ -157,7 +157,7 @@ impl Future for OpenBeneathFuture<'_> {
         loop {
             let answer = match &mut self.state {
                 State::New(open) => {
-                    if open.may_be_inline() {
+                    if open.may_be_inline() || open.driver.is_this_thread() {
                         ready!(coop::poll_proceed(cx));
                     }
                     match open.start() {

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use blockpool::{Crew, Member, Work};
 
 use crate::capabilities::Route;
+use crate::flights::Stage;
 use crate::metrics::Counters;
 use crate::op::Job;
 
@@ -15,12 +16,11 @@ use crate::op::Job;
 pub(crate) struct Pool {
     queue: Arc<Queue>,
     crew: Crew,
-    counters: Arc<Counters>,
 }
 
-#[derive(Default)]
 struct Queue {
     jobs: Mutex<VecDeque<Box<dyn Job>>>,
+    counters: Arc<Counters>,
 }
 
 impl std::fmt::Debug for Queue {
@@ -39,24 +39,26 @@ impl Queue {
 
 impl Pool {
     pub(crate) fn new(counters: Arc<Counters>) -> Self {
-        let queue = Arc::new(Queue::default());
-        let crew = Crew::new(usize::MAX, Arc::clone(&queue) as Arc<dyn Work>);
-        Self {
-            queue,
-            crew,
+        let queue = Arc::new(Queue {
+            jobs: Mutex::default(),
             counters,
-        }
+        });
+        let crew = Crew::new(usize::MAX, Arc::clone(&queue) as Arc<dyn Work>);
+        Self { queue, crew }
     }
 
     /// Hands a job over. Without a single thread it fails at once, with the system's reason.
     pub(crate) fn submit(&self, job: Box<dyn Job>) {
-        self.counters.add(job.kind(), Route::Worker, job.calls());
+        let counters = &self.queue.counters;
+        counters.add(job.kind(), Route::Worker, job.calls());
+        counters.flights.begin(Stage::Worker, 1);
         self.queue.jobs().push_back(job);
         if let Err(error) = self.crew.call_in() {
             let error = io::Error::from(error);
             // All of them: no thread will come for those of others either.
             let stranded = std::mem::take(&mut *self.queue.jobs());
             for job in stranded {
+                let _landed = Landed(counters);
                 let errno = error.raw_os_error();
                 job.complete(Err(
                     errno.map_or_else(|| error.kind().into(), io::Error::from_raw_os_error)
@@ -67,18 +69,22 @@ impl Pool {
 
     /// As [`submit`](Self::submit), for what was to go to the ring.
     pub(crate) fn take_over(&self, job: Box<dyn Job>) {
-        self.counters.count_fallback();
+        self.queue.counters.count_fallback();
         self.submit(job);
-    }
-
-    /// How many calls are queued or being made.
-    pub(crate) fn in_flight(&self) -> usize {
-        self.queue.jobs().len() + self.crew.members()
     }
 
     /// How many threads are making calls.
     pub(crate) fn threads(&self) -> usize {
         self.crew.members()
+    }
+}
+
+/// Counts a job as done, however that ended.
+struct Landed<'a>(&'a Counters);
+
+impl Drop for Landed<'_> {
+    fn drop(&mut self) {
+        self.0.flights.end(Stage::Worker, 1);
     }
 }
 
@@ -89,9 +95,13 @@ impl Work for Queue {
             let Some(job) = self.jobs().pop_front() else {
                 return;
             };
-            if !job.is_abandoned() {
+            let landed = Landed(&self.counters);
+            if job.is_abandoned() {
+                drop(job);
+            } else {
                 member.may_sleep(|| job.run());
             }
+            drop(landed);
             if member.is_surplus() {
                 return;
             }

@@ -13,6 +13,7 @@ use fscall::{Prepared, Statx, StatxFlags, StatxMask};
 
 use crate::capabilities::Route;
 use crate::coop;
+use crate::dispatch::AtOnce;
 use crate::driver::Driver;
 use crate::metadata::Metadata;
 use crate::op::{Pending, StatxOp};
@@ -131,6 +132,7 @@ impl<'a> IntoFuture for Stat<'a> {
         StatFuture {
             state: State::New(self),
             again: None,
+            missed: None,
         }
     }
 }
@@ -142,6 +144,8 @@ pub struct StatFuture<'a> {
     state: State<'a>,
     /// The same without `DONT_SYNC`, which some files of some kernels refuse.
     again: Option<Stat<'a>>,
+    /// It was tried inline in vain: where the file is will be counted there.
+    missed: Option<&'a Driver>,
 }
 
 #[derive(Debug)]
@@ -168,7 +172,7 @@ impl Future for StatFuture<'_> {
         loop {
             let answer = match &mut self.state {
                 State::New(stat) => {
-                    if stat.may_be_inline() {
+                    if stat.may_be_inline() || stat.driver.is_this_thread() {
                         ready!(coop::poll_proceed(cx));
                     }
                     let mut answer = Statx::default();
@@ -179,7 +183,12 @@ impl Future for StatFuture<'_> {
                         }
                         Ok(Started::Waiting(state)) => {
                             let again = stat.without_dont_sync();
-                            *self = StatFuture { state, again };
+                            let missed = stat.may_be_inline().then_some(stat.driver);
+                            *self = StatFuture {
+                                state,
+                                again,
+                                missed,
+                            };
                             continue;
                         }
                         Err(error) => Err(error),
@@ -195,6 +204,9 @@ impl Future for StatFuture<'_> {
             {
                 self.state = State::New(stat);
                 continue;
+            }
+            if let (Some(driver), Ok(answer)) = (self.missed, &answer) {
+                driver.count_miss_on(answer);
             }
             self.state = State::Done;
             return Poll::Ready(answer);
@@ -235,7 +247,7 @@ impl Stat<'_> {
         let dir = self.dir.map_or(fscall::CWD, |dir| dir.as_fd());
         let prepared = Prepared::new(dir, path, self.flags, self.mask)?;
         if self.may_be_inline()
-            && let Some(result) = self.driver.try_inline(dir, path, &prepared, answer)
+            && let AtOnce::Answered(result) = self.driver.try_inline(dir, path, &prepared, answer)
         {
             return result.map(|()| Started::Answered);
         }

@@ -40,7 +40,7 @@ impl Batch {
 /// The walk is a bounded amount ahead of the consumer: 16 buffers of directory entries, and in
 /// find's order up to 4 MiB of entries that wait for their turn. Dropping the stream ends it,
 /// without waiting for calls that are stuck in the kernel. A walk that can get no thread ends with
-/// an error that has no path.
+/// an error that has no path; so does one with `Backend::ThisThread`, as others have to walk ahead.
 #[must_use = "streams do nothing unless polled"]
 pub struct Entries {
     state: State,
@@ -82,6 +82,12 @@ impl Stream for Entries {
                     let Some(walk) = walk.take() else {
                         return Poll::Ready(None);
                     };
+                    if walk.is_for_this_thread() {
+                        self.state = State::Ended;
+                        return Poll::Ready(Some(Err(without_threads(
+                            io::ErrorKind::Unsupported.into(),
+                        ))));
+                    }
                     let walking = Walking::begin(walk);
                     let started = walking.walker.start();
                     self.state = State::Walking(walking);

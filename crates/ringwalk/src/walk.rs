@@ -190,6 +190,12 @@ impl Walk {
         Entries::new(self)
     }
 
+    /// Whether no other thread than the caller's may walk.
+    pub(crate) fn is_for_this_thread(&self) -> bool {
+        let driver = self.driver.as_ref();
+        driver.unwrap_or_else(|| Driver::global()).backend() == Backend::ThisThread
+    }
+
     pub(crate) fn is_ordered(&self) -> bool {
         self.order == Order::PreOrder
     }
@@ -206,8 +212,11 @@ impl Walk {
         // std opens to count the cores.
         let share = (files / 4).min(files.saturating_sub(10) / 3);
         let share = usize::try_from(share).unwrap_or(usize::MAX).max(1);
-        let most = self.parallelism.map_or(usize::MAX, NonZeroUsize::get);
         let driver = self.driver.unwrap_or_else(|| Driver::global().clone());
+        let most = match (driver.backend(), self.parallelism) {
+            (Backend::ThisThread, _) => 1,
+            (_, most) => most.map_or(usize::MAX, NonZeroUsize::get),
+        };
         let options = Options {
             ordered,
             sort_large_by_inode: self.sort_large_by_inode,

@@ -22,7 +22,8 @@ use fscall::mounts::{DontSync, Locality};
 use fscall::thread::thread_usage;
 use fscall::{FileType, OFlags, OpenHow, ResolveFlags, Statx, StatxFlags, StatxMask};
 
-use super::{InlineRoute, MOUNTS, Mounts, is_refusal};
+use super::{InlineRoute, Mounts, is_refusal, mounts};
+use crate::trace;
 
 /// A hand-over to another thread would have cost less.
 const SLOW: Duration = Duration::from_micros(100);
@@ -57,7 +58,7 @@ impl InlineRoute {
         let miss = InlineOpen::default();
         if !self.opens.load(Ordering::Relaxed)
             || !self.cached_open.is_on()
-            || MOUNTS.get().dont_sync() != DontSync::Everywhere
+            || mounts().dont_sync() != DontSync::Everywhere
         {
             return miss;
         }
@@ -120,7 +121,9 @@ impl InlineRoute {
         let (before, start) = (thread_usage().voluntary_switches, Instant::now());
         let result = open();
         // The clock alone can't tell a thread that slept from one whose processor was taken.
-        if start.elapsed() > SLOW && thread_usage().voluntary_switches > before {
+        let took = start.elapsed();
+        if took > SLOW && thread_usage().voluntary_switches > before {
+            trace::inline_open_slept(took.as_micros());
             self.opens.store(false, Ordering::Relaxed);
         }
         result

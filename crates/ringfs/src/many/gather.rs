@@ -3,6 +3,7 @@
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Context;
 
 use fscall::Statx;
 use futures_channel::oneshot;
@@ -10,7 +11,7 @@ use futures_channel::oneshot;
 use super::question::Question;
 use super::{Answers, lost};
 use crate::capabilities::{OperationKind, Route};
-use crate::op::{Answer, Job, Operation, Request, StatxOp};
+use crate::op::{Answer, Job, Operation, Place, Request, StatxOp};
 
 /// Collects the answers to a batch.
 pub(super) struct Gather {
@@ -45,7 +46,8 @@ impl Gather {
         });
         let driver = &gather.question.driver;
         if driver.suits_ring(len - first) {
-            driver.send_all_to_ring((first..len).filter_map(|index| gather.item(index)));
+            let items = (first..len).filter_map(|index| gather.item(index));
+            driver.send_all_to_ring(items.collect());
             return;
         }
         // Calls are known to sleep: for each a thread of its own, as far as there may be any.
@@ -116,12 +118,23 @@ impl Job for Item {
         self.op.kind()
     }
 
+    fn place(&self) -> Option<Place<'_>> {
+        self.op.place()
+    }
+
     fn request(&mut self) -> Option<Request<'_>> {
         self.op.request()
     }
 
     fn is_abandoned(&self) -> bool {
         self.gather.is_abandoned()
+    }
+
+    fn watch(&mut self, cx: &mut Context<'_>) {
+        if let Some(done) = &mut self.gather.collected().done {
+            // Whether it is already is found out by who looks.
+            let _ = done.poll_canceled(cx);
+        }
     }
 
     fn run(mut self: Box<Self>) {
@@ -170,6 +183,15 @@ impl Job for Helper {
         0
     }
 
+    fn is_for_ring(&self) -> bool {
+        false
+    }
+
+    fn place(&self) -> Option<Place<'_>> {
+        let gather = &self.0;
+        gather.question.place(gather.next.load(Ordering::Relaxed))
+    }
+
     fn request(&mut self) -> Option<Request<'_>> {
         None
     }
@@ -177,6 +199,8 @@ impl Job for Helper {
     fn is_abandoned(&self) -> bool {
         self.0.is_abandoned()
     }
+
+    fn watch(&mut self, _: &mut Context<'_>) {}
 
     fn run(self: Box<Self>) {
         self.help();

@@ -19,6 +19,7 @@ use std::task::{Context, Poll, ready};
 use fscall::{Statx, StatxFlags, StatxMask};
 use futures_channel::oneshot;
 
+use crate::backend::Backend;
 use crate::coop;
 use crate::driver::Driver;
 use crate::metadata::Metadata;
@@ -177,6 +178,9 @@ fn answer_inline(question: &Question, answers: &mut Answers, cx: &mut Context<'_
     if let Err(error) = question.driver.check() {
         answers.resize_with(question.len(), || Err(same(&error)));
     }
+    if question.driver.is_this_thread() {
+        return coop::poll_proceed(cx);
+    }
     if question.len() > INLINE || !question.driver.is_inline() {
         return Poll::Ready(());
     }
@@ -196,7 +200,7 @@ fn hand_over(question: Question, mut answers: Answers) -> oneshot::Receiver<Answ
     let (done, receiver) = oneshot::channel();
     let driver = question.driver.clone();
     let missing = question.len() - answers.len();
-    if !driver.is_inline() && missing <= MADE_HERE {
+    if driver.backend() == Backend::Ring && missing <= MADE_HERE {
         Gather::spread(question, answers, done);
     } else {
         answers.reserve_exact(missing);

@@ -8,8 +8,9 @@ use std::sync::Arc;
 use fscall::{Prepared, Statx, StatxFlags, StatxMask};
 
 use super::names::Names;
+use crate::dispatch::AtOnce;
 use crate::driver::Driver;
-use crate::op::StatxOp;
+use crate::op::{Place, StatxOp};
 
 /// The same question about many files.
 #[derive(Clone, Debug)]
@@ -42,10 +43,13 @@ impl Question {
         match self.prepare(index) {
             Ok((name, prepared)) => {
                 let mut answer = Statx::default();
-                let result =
-                    self.driver
-                        .try_inline(self.dir(), Some(name), &prepared, &mut answer)?;
-                Some(result.map(|()| answer))
+                let tried = self
+                    .driver
+                    .try_inline(self.dir(), Some(name), &prepared, &mut answer);
+                match tried {
+                    AtOnce::Answered(result) => Some(result.map(|()| answer)),
+                    AtOnce::Miss => None,
+                }
             }
             Err(error) => Some(Err(error)),
         }
@@ -57,6 +61,12 @@ impl Question {
         let mut answer = prepared.call(self.dir(), Some(name))?;
         answer.keep_fields(prepared.mask());
         Ok(answer)
+    }
+
+    /// Where the file at `index` is, if there is one.
+    pub(super) fn place(&self, index: usize) -> Option<Place<'_>> {
+        let name = (index < self.len()).then(|| self.names.get(index).ok())?;
+        Some(Place::new(self.dir.as_ref(), name?.to_bytes()))
     }
 
     /// The operation that brings the answer.

@@ -1,6 +1,7 @@
 //! A batch on one worker: plain calls in order, for as long as none of them sleeps.
 
 use std::io;
+use std::task::Context;
 use std::time::{Duration, Instant};
 
 use futures_channel::oneshot;
@@ -9,7 +10,7 @@ use super::Answers;
 use super::gather::Gather;
 use super::question::Question;
 use crate::capabilities::{OperationKind, Route};
-use crate::op::{Answer, Job, Request};
+use crate::op::{Answer, Job, Place, Request};
 
 /// A call that took longer is looked at: forty times what one takes that is answered from memory,
 /// and less than any disk.
@@ -43,15 +44,20 @@ impl Sweep {
         let before = self.answers.len();
         while self.answers.len() < self.question.len() && !self.is_abandoned() {
             self.answers.push(question.call(self.answers.len()));
-            if watch.has_slept() {
+            // A thread that has to do it alone goes on.
+            if !question.driver.is_this_thread() && watch.has_slept() {
                 break;
             }
         }
-        question.driver.count(
-            OperationKind::StatxPath,
-            Route::Worker,
-            self.answers.len() - before,
-        );
+        let route = if question.driver.is_this_thread() {
+            Route::Inline
+        } else {
+            Route::Worker
+        };
+        let count = self.answers.len() - before;
+        question
+            .driver
+            .count(OperationKind::StatxPath, route, count);
     }
 }
 
@@ -64,6 +70,14 @@ impl Job for Sweep {
         0
     }
 
+    fn is_for_ring(&self) -> bool {
+        false
+    }
+
+    fn place(&self) -> Option<Place<'_>> {
+        self.question.place(self.answers.len())
+    }
+
     fn request(&mut self) -> Option<Request<'_>> {
         None
     }
@@ -72,8 +86,11 @@ impl Job for Sweep {
         self.done.as_ref().is_none_or(oneshot::Sender::is_canceled)
     }
 
+    fn watch(&mut self, _: &mut Context<'_>) {}
+
     fn run(mut self: Box<Self>) {
-        if self.question.driver.is_inline() && !self.question.is_remote() {
+        let driver = &self.question.driver;
+        if driver.is_this_thread() || driver.is_inline() && !self.question.is_remote() {
             self.sweep();
         }
         let Self {

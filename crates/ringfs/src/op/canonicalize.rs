@@ -1,9 +1,10 @@
 //! `realpath(3)`: many calls, so one hop for all of them.
 
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use super::{Answer, Operation, Request};
+use super::{Answer, Operation, Place, Request};
 use crate::capabilities::OperationKind;
 
 /// Resolves a path as [`std::fs::canonicalize`] does.
@@ -20,6 +21,10 @@ impl Operation for Canonicalize {
 
     fn kind(&self) -> OperationKind {
         OperationKind::Canonicalize
+    }
+
+    fn place(&self) -> Option<Place<'_>> {
+        Some(Place::new(None, self.0.as_os_str().as_bytes()))
     }
 
     fn request(&mut self) -> Option<Request<'_>> {

@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::OwnedFd;
 
-use super::{Answer, Operation, Request};
+use super::{Answer, Operation, Place, Request};
 use crate::capabilities::OperationKind;
 
 /// Closes a descriptor where its last close may take time.
@@ -20,6 +20,11 @@ impl Operation for Close {
 
     fn kind(&self) -> OperationKind {
         OperationKind::Close
+    }
+
+    fn place(&self) -> Option<Place<'_>> {
+        // It must not wait, since its descriptor does.
+        None
     }
 
     fn request(&mut self) -> Option<Request<'_>> {

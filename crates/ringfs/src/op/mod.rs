@@ -2,8 +2,9 @@
 
 use std::ffi::CStr;
 use std::io;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use fscall::{OpenHow, Statx, StatxFlags, StatxMask};
@@ -13,6 +14,7 @@ use crate::capabilities::OperationKind;
 
 mod canonicalize;
 mod close;
+mod late;
 mod open;
 mod open_beneath;
 mod read_dir;
@@ -22,6 +24,7 @@ mod statx;
 
 pub(crate) use canonicalize::Canonicalize;
 pub(crate) use close::Close;
+pub(crate) use late::Late;
 pub(crate) use open::Open;
 pub(crate) use open_beneath::{OpenBeneath, Opened};
 pub(crate) use read_dir::{Chunk, ReadChunk};
@@ -36,6 +39,9 @@ pub(crate) trait Operation: Send + 'static {
     /// Which operation it is.
     fn kind(&self) -> OperationKind;
 
+    /// Where it leads; `None` if to nobody whose answer could be long in coming.
+    fn place(&self) -> Option<Place<'_>>;
+
     /// The operation as the ring is asked for it.
     ///
     /// Everything lent here stays where it is until the completion: the operation lives in a
@@ -48,6 +54,25 @@ pub(crate) trait Operation: Send + 'static {
     /// Makes the result of what either back end answered when it went well; an error is the
     /// future's as it is.
     fn finish(self, answer: Answer) -> io::Result<Self::Output>;
+}
+
+/// Where an operation leads, as its caller said.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place<'a> {
+    /// What the path is relative to.
+    pub(crate) dir: BorrowedFd<'a>,
+    /// Empty for `dir` itself.
+    pub(crate) path: &'a [u8],
+}
+
+impl<'a> Place<'a> {
+    /// `None` is the current directory.
+    pub(crate) fn new(dir: Option<&'a Arc<OwnedFd>>, path: &'a [u8]) -> Self {
+        Self {
+            dir: dir.map_or(fscall::CWD, |dir| dir.as_fd()),
+            path,
+        }
+    }
 }
 
 /// What the ring is asked for, with everything the kernel will read or write still borrowed.
@@ -94,11 +119,19 @@ pub(crate) trait Job: Send {
     fn calls(&self) -> usize {
         1
     }
+    /// Whether the ring can be asked, if it knows the operation.
+    fn is_for_ring(&self) -> bool {
+        self.kind().has_ring_operation()
+    }
+    /// See [`Operation::place`].
+    fn place(&self) -> Option<Place<'_>>;
     /// See [`Operation::request`].
     fn request(&mut self) -> Option<Request<'_>>;
     /// The future is gone and nobody wants the answer, so there is no need to ask. Never true of
     /// a close: it has to be made, and as a call that may sleep.
     fn is_abandoned(&self) -> bool;
+    /// Has the task of `cx` woken when it [is abandoned](Self::is_abandoned).
+    fn watch(&mut self, cx: &mut Context<'_>);
     /// Does it by plain calls and wakes the future.
     fn run(self: Box<Self>);
     /// Wakes the future with what the ring answered, or with why it was never asked.
@@ -147,6 +180,10 @@ impl<O: Operation> Job for Task<O> {
         self.op.kind()
     }
 
+    fn place(&self) -> Option<Place<'_>> {
+        self.op.place()
+    }
+
     fn request(&mut self) -> Option<Request<'_>> {
         self.op.request()
     }
@@ -154,6 +191,15 @@ impl<O: Operation> Job for Task<O> {
     fn is_abandoned(&self) -> bool {
         self.op.kind() != OperationKind::Close
             && self.done.as_ref().is_none_or(oneshot::Sender::is_canceled)
+    }
+
+    fn watch(&mut self, cx: &mut Context<'_>) {
+        if self.op.kind() != OperationKind::Close
+            && let Some(done) = &mut self.done
+        {
+            // Whether it is already is found out by who looks.
+            let _ = done.poll_canceled(cx);
+        }
     }
 
     fn run(mut self: Box<Self>) {

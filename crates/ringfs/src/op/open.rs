@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use fscall::{OFlags, OpenHow, ResolveFlags};
 
-use super::{Answer, Operation, Request};
+use super::{Answer, Operation, Place, Request};
 use crate::capabilities::OperationKind;
 
 /// Opens a file relative to a directory.
@@ -35,6 +35,10 @@ impl Operation for Open {
 
     fn kind(&self) -> OperationKind {
         OperationKind::Open
+    }
+
+    fn place(&self) -> Option<Place<'_>> {
+        Some(Place::new(self.dir.as_ref(), self.path.to_bytes()))
     }
 
     fn request(&mut self) -> Option<Request<'_>> {

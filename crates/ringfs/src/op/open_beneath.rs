@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use fscall::{OFlags, OpenHow, ResolveFlags, Statx, StatxFlags};
 
-use super::{Answer, Operation, Request};
+use super::{Answer, Operation, Place, Request};
 use crate::beneath;
 use crate::capabilities::OperationKind;
 use crate::metadata::Metadata;
@@ -61,6 +61,10 @@ impl Operation for OpenBeneath {
 
     fn kind(&self) -> OperationKind {
         OperationKind::OpenBeneath
+    }
+
+    fn place(&self) -> Option<Place<'_>> {
+        Some(Place::new(Some(&self.dir), self.path.to_bytes()))
     }
 
     fn request(&mut self) -> Option<Request<'_>> {

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{Answer, Operation, Request};
+use super::{Answer, Operation, Place, Request};
 use crate::capabilities::OperationKind;
 
 /// Reads a symbolic link.
@@ -33,6 +33,10 @@ impl Operation for ReadLink {
 
     fn kind(&self) -> OperationKind {
         OperationKind::ReadLink
+    }
+
+    fn place(&self) -> Option<Place<'_>> {
+        Some(Place::new(self.dir.as_ref(), self.path.to_bytes()))
     }
 
     fn request(&mut self) -> Option<Request<'_>> {

@@ -7,16 +7,16 @@ use std::sync::Arc;
 
 use fscall::StatFs;
 
-use super::{Answer, Operation, Request};
+use super::{Answer, Operation, Place, Request};
 use crate::capabilities::OperationKind;
 
 /// How large and how full a file system is.
 pub(crate) struct StatFsOp {
-    place: Place,
+    target: Target,
     answer: Option<StatFs>,
 }
 
-enum Place {
+enum Target {
     Path(CString),
     Open(Arc<OwnedFd>),
 }
@@ -24,14 +24,14 @@ enum Place {
 impl StatFsOp {
     pub(crate) fn of_path(path: CString) -> Self {
         Self {
-            place: Place::Path(path),
+            target: Target::Path(path),
             answer: None,
         }
     }
 
     pub(crate) fn of_fd(fd: Arc<OwnedFd>) -> Self {
         Self {
-            place: Place::Open(fd),
+            target: Target::Open(fd),
             answer: None,
         }
     }
@@ -44,14 +44,21 @@ impl Operation for StatFsOp {
         OperationKind::StatFs
     }
 
+    fn place(&self) -> Option<Place<'_>> {
+        Some(match &self.target {
+            Target::Path(path) => Place::new(None, path.to_bytes()),
+            Target::Open(fd) => Place::new(Some(fd), &[]),
+        })
+    }
+
     fn request(&mut self) -> Option<Request<'_>> {
         None
     }
 
     fn call(&mut self) -> io::Result<Answer> {
-        self.answer = Some(match &self.place {
-            Place::Path(path) => fscall::statfs(path)?,
-            Place::Open(fd) => fscall::fstatfs(fd.as_fd())?,
+        self.answer = Some(match &self.target {
+            Target::Path(path) => fscall::statfs(path)?,
+            Target::Open(fd) => fscall::fstatfs(fd.as_fd())?,
         });
         Ok(Answer::Done)
     }

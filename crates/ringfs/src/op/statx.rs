@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use fscall::{Form, Prepared, Statx};
 
-use super::{Answer, Operation, Request};
+use super::{Answer, Operation, Place, Request};
 use crate::capabilities::OperationKind;
 
 /// One file's metadata, by either form.
@@ -47,6 +47,11 @@ impl Operation for StatxOp {
             Form::Fd => OperationKind::StatxFd,
             Form::Path => OperationKind::StatxPath,
         }
+    }
+
+    fn place(&self) -> Option<Place<'_>> {
+        let path = self.path.as_ref().map_or(&[][..], |path| path.to_bytes());
+        Some(Place::new(self.dir.as_ref(), path))
     }
 
     fn request(&mut self) -> Option<Request<'_>> {

@@ -1,15 +1,16 @@
 //! The way of an operation to the ring's thread.
 
-use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::task::Wake;
 
 use futures_channel::oneshot;
 
 use super::event::Event;
+use super::mailbox::{self, Mailbox};
 use super::setup::{Config, Features, SetupError};
 use super::thread;
 use crate::capabilities::{OperationKind, Route};
+use crate::flights::Stage;
 use crate::metrics::Counters;
 use crate::op::Job;
 use crate::pool::Pool;
@@ -23,30 +24,11 @@ pub(crate) struct Ring {
 
 #[derive(Debug)]
 pub(super) struct Inbox {
-    queue: Mutex<Queue>,
+    jobs: Mailbox<Box<dyn Job>>,
     event: Event,
-    /// The thread is about to wait in the kernel, so a new operation has to wake it.
-    asleep: AtomicBool,
-    in_flight: AtomicUsize,
     counters: Arc<Counters>,
     setup: OnceLock<Result<Features, SetupError>>,
-}
-
-#[derive(Default)]
-struct Queue {
-    jobs: VecDeque<Box<dyn Job>>,
-    /// Nobody will take anything out any more.
-    closed: bool,
-    waiting_for_setup: Vec<oneshot::Sender<()>>,
-}
-
-impl std::fmt::Debug for Queue {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Queue")
-            .field("jobs", &self.jobs.len())
-            .field("closed", &self.closed)
-            .finish_non_exhaustive()
-    }
+    waiting_for_setup: Mutex<Vec<oneshot::Sender<()>>>,
 }
 
 impl Ring {
@@ -59,12 +41,11 @@ impl Ring {
     ) -> Result<Self, SetupError> {
         let event = Event::new().map_err(|error| SetupError::new("eventfd", &error))?;
         let inbox = Arc::new(Inbox {
-            queue: Mutex::default(),
+            jobs: Mailbox::new(),
             event,
-            asleep: AtomicBool::new(false),
-            in_flight: AtomicUsize::new(0),
             counters,
             setup: OnceLock::new(),
+            waiting_for_setup: Mutex::default(),
         });
         let blocked = fscall::thread::block_all_signals()
             .map_err(|error| SetupError::new("pthread_sigmask", &error))?;
@@ -79,30 +60,13 @@ impl Ring {
 
     /// Hands an operation over; gives it back if there is no ring to do it.
     pub(crate) fn submit(&self, job: Box<dyn Job>) -> Result<(), Box<dyn Job>> {
-        let mut queue = self.inbox.queue();
-        if queue.closed {
-            return Err(job);
-        }
-        self.inbox.in_flight.fetch_add(1, Ordering::Relaxed);
-        queue.jobs.push_back(job);
-        drop(queue);
-        self.inbox.wake();
-        Ok(())
+        let put = self.inbox.put([job], |_| 1);
+        put.map_err(|[job]| job)
     }
 
     /// Hands many operations over at once; gives them back if there is no ring to do them.
     pub(crate) fn submit_all(&self, jobs: Vec<Box<dyn Job>>) -> Result<(), Vec<Box<dyn Job>>> {
-        let mut queue = self.inbox.queue();
-        if queue.closed {
-            return Err(jobs);
-        }
-        self.inbox
-            .in_flight
-            .fetch_add(jobs.len(), Ordering::Relaxed);
-        queue.jobs.extend(jobs);
-        drop(queue);
-        self.inbox.wake();
-        Ok(())
+        self.inbox.put(jobs, Vec::len)
     }
 
     /// What became of the set-up; `None` while it is not known yet.
@@ -113,63 +77,56 @@ impl Ring {
     /// Waits until [`setup`](Self::setup) is known.
     pub(crate) fn wait_for_setup(&self) -> oneshot::Receiver<()> {
         let (sender, receiver) = oneshot::channel();
-        let mut queue = self.inbox.queue();
+        let mut waiting = self.inbox.waiting_for_setup();
         if self.inbox.setup.get().is_none() {
-            queue.waiting_for_setup.push(sender);
+            waiting.push(sender);
         }
         // Otherwise the sender is dropped here, which ends the wait just as well.
         receiver
-    }
-
-    /// How many operations are queued for the ring or on it.
-    pub(crate) fn in_flight(&self) -> usize {
-        self.inbox.in_flight.load(Ordering::Relaxed)
     }
 }
 
 impl Drop for Ring {
     fn drop(&mut self) {
-        self.inbox.queue().closed = true;
-        self.inbox.wake();
+        self.inbox.rouse(self.inbox.jobs.close());
+    }
+}
+
+/// Wakes the thread when the future of an operation on the ring is dropped.
+impl Wake for Inbox {
+    fn wake(self: Arc<Self>) {
+        self.rouse(self.jobs.signal());
     }
 }
 
 impl Inbox {
-    fn queue(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    fn put<I>(&self, jobs: I, len: impl FnOnce(&I) -> usize) -> Result<(), I>
+    where
+        I: IntoIterator<Item = Box<dyn Job>>,
+    {
+        let count = |jobs: &I| self.counters.flights.begin(Stage::Ring, len(jobs));
+        let wake = self.jobs.put(jobs, count)?;
+        self.rouse(wake);
+        Ok(())
     }
 
-    fn wake(&self) {
-        if self.asleep.swap(false, Ordering::SeqCst) {
+    fn rouse(&self, mailbox::Wake(wake): mailbox::Wake) {
+        if wake {
             self.event.notify();
         }
+    }
+
+    /// What has come in, and what has not.
+    pub(super) fn jobs(&self) -> &Mailbox<Box<dyn Job>> {
+        &self.jobs
     }
 
     pub(super) fn event(&self) -> &Event {
         &self.event
     }
 
-    /// Moves what has come in to the end of `backlog`; whether more may come.
-    pub(super) fn drain(&self, backlog: &mut VecDeque<Box<dyn Job>>) -> bool {
-        let mut queue = self.queue();
-        backlog.append(&mut queue.jobs);
-        !queue.closed
-    }
-
-    /// From now on an operation wakes the thread. False if something has come in before that, or
-    /// the handle is gone: then there is no reason to wait.
-    pub(super) fn fall_asleep(&self, was_open: bool) -> bool {
-        self.asleep.store(true, Ordering::SeqCst);
-        let queue = self.queue();
-        let quiet = queue.jobs.is_empty() && queue.closed != was_open;
-        if !quiet {
-            self.asleep.store(false, Ordering::SeqCst);
-        }
-        quiet
-    }
-
-    pub(super) fn woke_up(&self) {
-        self.asleep.store(false, Ordering::SeqCst);
+    pub(super) fn counters(&self) -> &Counters {
+        &self.counters
     }
 
     pub(super) fn count(&self, operation: OperationKind) {
@@ -177,18 +134,16 @@ impl Inbox {
     }
 
     pub(super) fn finished_one(&self) {
-        self.in_flight.fetch_sub(1, Ordering::Relaxed);
+        self.counters.flights.end(Stage::Ring, 1);
+    }
+
+    fn waiting_for_setup(&self) -> MutexGuard<'_, Vec<oneshot::Sender<()>>> {
+        let waiting = self.waiting_for_setup.lock();
+        waiting.unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn set_up(&self, result: Result<Features, SetupError>) {
         let _ = self.setup.set(result);
-        self.queue().waiting_for_setup.clear();
-    }
-
-    /// Refuses whatever comes from now on, and gives back what has come.
-    pub(super) fn close(&self) -> VecDeque<Box<dyn Job>> {
-        let mut queue = self.queue();
-        queue.closed = true;
-        std::mem::take(&mut queue.jobs)
+        self.waiting_for_setup().clear();
     }
 }

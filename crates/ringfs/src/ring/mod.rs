@@ -15,9 +15,18 @@
 mod entry;
 mod event;
 mod inbox;
+mod mailbox;
 mod setup;
+mod slot;
 mod table;
 mod thread;
 
+/// What [`mailbox`] is made of; its model has others.
+mod sync {
+    pub(super) use std::sync::atomic::{AtomicBool, Ordering};
+    pub(super) use std::sync::{Mutex, MutexGuard, PoisonError};
+}
+
 pub(crate) use inbox::Ring;
 pub(crate) use setup::{Config, Features, SetupError};
+pub(crate) use slot::RingSlot;

@@ -19,25 +19,29 @@ pub(crate) struct Config {
 /// What was found when the ring was made.
 #[derive(Clone, Debug)]
 pub(crate) struct Features {
-    pub(crate) statx: bool,
-    pub(crate) openat2: bool,
-    pub(crate) close: bool,
+    pub(crate) operations: Vec<OperationKind>,
+    /// Whether what is on the ring can be cancelled.
+    pub(crate) cancel: bool,
     pub(crate) flags: Vec<&'static str>,
     pub(crate) completions: usize,
+    /// How many kernel workers there may be; 0 is the kernel's own limit.
     pub(crate) workers: usize,
+    /// Entries of the submission queue.
+    pub(crate) entries: usize,
 }
 
 impl Features {
-    pub(crate) fn supports(&self, kind: OperationKind) -> bool {
-        match kind {
-            OperationKind::StatxFd | OperationKind::StatxPath => self.statx,
-            OperationKind::Open | OperationKind::OpenBeneath => self.openat2,
-            OperationKind::Close => self.close,
-            OperationKind::ReadDir
-            | OperationKind::ReadLink
-            | OperationKind::Canonicalize
-            | OperationKind::StatFs => false,
+    /// How many operations the kernel executes at the same time.
+    pub(crate) fn most_at_once(&self) -> usize {
+        match self.workers {
+            // The default, where the limit can't be set: io_uring_register(2).
+            0 => self.entries.min(4 * fscall::limits::usable_cores()),
+            workers => workers,
         }
+    }
+
+    pub(crate) fn supports(&self, kind: OperationKind) -> bool {
+        self.operations.contains(&kind)
     }
 }
 
@@ -50,6 +54,12 @@ pub(crate) struct SetupError {
 }
 
 impl SetupError {
+    /// Whether what stands against a ring now may be gone in a while: something has been used up.
+    pub(crate) fn may_pass(&self) -> bool {
+        use libc::{EAGAIN, EINTR, EMFILE, ENFILE, ENOMEM};
+        matches!(self.errno, Some(EAGAIN | EINTR | EMFILE | ENFILE | ENOMEM))
+    }
+
     pub(crate) fn new(call: &'static str, error: &io::Error) -> Self {
         Self {
             call,
@@ -129,13 +139,29 @@ fn probe(ring: &IoUring, flags: &[&'static str]) -> Result<Features, SetupError>
         .register_probe(&mut probe)
         .map_err(|error| SetupError::new("io_uring_register", &error))?;
     Ok(Features {
-        statx: probe.is_supported(opcode::Statx::CODE),
-        openat2: probe.is_supported(opcode::OpenAt2::CODE),
-        close: probe.is_supported(opcode::Close::CODE),
+        operations: OperationKind::ALL
+            .into_iter()
+            .filter(|operation| opcode_of(*operation).is_some_and(|code| probe.is_supported(code)))
+            .collect(),
+        cancel: probe.is_supported(opcode::AsyncCancel::CODE),
         flags: flags.to_vec(),
         completions: ring.params().cq_entries() as usize,
         workers: 0,
+        entries: ring.params().sq_entries() as usize,
     })
+}
+
+/// The opcode of an operation, if mainline kernels have one.
+fn opcode_of(operation: OperationKind) -> Option<u8> {
+    match operation {
+        OperationKind::StatxFd | OperationKind::StatxPath => Some(opcode::Statx::CODE),
+        OperationKind::Open | OperationKind::OpenBeneath => Some(opcode::OpenAt2::CODE),
+        OperationKind::Close => Some(opcode::Close::CODE),
+        OperationKind::ReadDir
+        | OperationKind::ReadLink
+        | OperationKind::Canonicalize
+        | OperationKind::StatFs => None,
+    }
 }
 
 #[cfg(test)]

@@ -14,6 +14,14 @@ pub(super) struct Table {
 struct Slot {
     generation: u32,
     flight: Option<(OperationKind, Box<dyn Job>)>,
+    /// The kernel is to be asked to cancel it.
+    cancelled: bool,
+}
+
+impl Slot {
+    fn name(&self, index: usize) -> u64 {
+        u64::from(self.generation) << 32 | index as u64
+    }
 }
 
 impl Table {
@@ -43,9 +51,23 @@ impl Table {
         let index = self.free.pop()?;
         let slot = &mut self.slots[index as usize];
         slot.generation = slot.generation.wrapping_add(1);
-        let name = u64::from(slot.generation) << 32 | u64::from(index);
+        slot.cancelled = false;
+        let name = slot.name(index as usize);
         let (_, job) = slot.flight.insert((kind, job));
         Some((name, job.as_mut()))
+    }
+
+    /// The names of those whose futures are gone, each once.
+    pub(super) fn newly_abandoned(&mut self) -> impl Iterator<Item = u64> {
+        self.slots
+            .iter_mut()
+            .enumerate()
+            .filter_map(|(index, slot)| {
+                let (_, job) = slot.flight.as_ref()?;
+                let newly = !slot.cancelled && job.is_abandoned();
+                slot.cancelled |= newly;
+                newly.then(|| slot.name(index))
+            })
     }
 
     /// Takes out the operation of a completion.
@@ -77,7 +99,8 @@ impl Drop for Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::op::{Close, pack};
+    use crate::dir::DIR_FLAGS;
+    use crate::op::{Close, Open, pack};
 
     fn job() -> Box<dyn Job> {
         let fd = std::fs::File::open("/").expect("the root directory opens");
@@ -103,5 +126,22 @@ mod tests {
         assert!(!table.is_empty());
         assert!(table.take(second).is_some());
         assert!(table.is_empty());
+    }
+
+    #[test]
+    fn an_abandoned_operation_is_told_once() {
+        let mut table = Table::new(3);
+        let open = || pack(Open::new(None, c"/".to_owned(), DIR_FLAGS));
+        let (kept, wanted) = open();
+        table.insert(OperationKind::Open, kept).expect("room");
+        let (dropped, unwanted) = open();
+        let (name, _) = table.insert(OperationKind::Open, dropped).expect("room");
+        drop(unwanted);
+        // A close has to be made, whoever waits for it.
+        table.insert(OperationKind::Close, job()).expect("room");
+        assert_eq!(table.newly_abandoned().collect::<Vec<_>>(), [name]);
+        assert_eq!(table.newly_abandoned().count(), 0);
+        drop(wanted);
+        assert_eq!(table.newly_abandoned().count(), 1);
     }
 }

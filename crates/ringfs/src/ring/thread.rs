@@ -3,23 +3,28 @@
 use std::collections::VecDeque;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::task::{Context, Waker};
 use std::time::Duration;
 
 use blockpool::Permit;
-use io_uring::IoUring;
+use io_uring::{IoUring, opcode};
 
+use super::entry;
 use super::inbox::Inbox;
 use super::setup::{self, Config, Features, SetupError};
 use super::table::Table;
-use super::{entry, inbox};
-use crate::op::Job;
+use crate::op::{Answer, Job, Late};
 use crate::pool::Pool;
+use crate::trace;
 
 /// The completion of the event's poll. No operation has this name: its slot would be beyond the
 /// table.
 const EVENT: u64 = u64::MAX;
+/// The completion of a request to cancel.
+const CANCEL: u64 = u64::MAX - 1;
 
-pub(super) fn live(inbox: &Inbox, config: Config, fallback: &Pool) {
+pub(super) fn live(inbox: &Arc<Inbox>, config: Config, fallback: &Pool) {
     let _closes = Closes(inbox);
     let made = permit().and_then(|permit| Ok((setup::make(config)?, permit)));
     match made {
@@ -29,13 +34,15 @@ pub(super) fn live(inbox: &Inbox, config: Config, fallback: &Pool) {
             let budget = blockpool::budget();
             let share = budget.acquire_up_to(config.workers.min(budget.spare() / 2));
             features.workers = limit_workers(&ring, share.count());
+            trace::ring_ready(features.completions, features.workers);
             inbox.set_up(Ok(features.clone()));
             Looper::new(ring, features, inbox, fallback).run();
             drop((share, permit));
         }
         Err(error) => {
+            trace::ring_refused(&error);
             inbox.set_up(Err(error));
-            give_back(inbox, fallback, inbox.close());
+            give_back(inbox, fallback, inbox.jobs().shut());
         }
     }
 }
@@ -45,7 +52,7 @@ fn permit() -> Result<Permit, SetupError> {
     let budget = blockpool::budget();
     let permit = (budget.spare() > 0).then(|| budget.try_acquire());
     permit.flatten().ok_or_else(|| {
-        let error = io::ErrorKind::WouldBlock.into();
+        let error = io::Error::from_raw_os_error(libc::EAGAIN);
         SetupError::new("the process's budget of waiting threads", &error)
     })
 }
@@ -56,15 +63,15 @@ struct Closes<'a>(&'a Inbox);
 impl Drop for Closes<'_> {
     fn drop(&mut self) {
         // Their futures are told by the drop.
-        drop(self.0.close());
+        drop(self.0.jobs().shut());
     }
 }
 
 /// Everything that the ring can't do any more goes the other way.
 fn give_back(inbox: &Inbox, fallback: &Pool, jobs: VecDeque<Box<dyn Job>>) {
     for job in jobs {
-        inbox.finished_one();
         fallback.take_over(job);
+        inbox.finished_one();
     }
 }
 
@@ -72,7 +79,8 @@ fn give_back(inbox: &Inbox, fallback: &Pool, jobs: VecDeque<Box<dyn Job>>) {
 /// Linux 5.15. Elsewhere the kernel's default stays: 4 per CPU, or the ring's size if smaller.
 fn limit_workers(ring: &IoUring, share: usize) -> usize {
     // One is the least that there can be, and better than as many as the kernel likes.
-    let bounded = u32::try_from(share).unwrap_or(u32::MAX).max(1);
+    let share = share.max(1);
+    let bounded = u32::try_from(share).unwrap_or(u32::MAX);
     // 0 leaves the limit of the other kind (sockets and pipes, which we have none of) alone.
     match ring
         .submitter()
@@ -89,37 +97,50 @@ struct Looper<'a> {
     table: Table,
     backlog: VecDeque<Box<dyn Job>>,
     inbox: &'a Inbox,
+    /// Wakes this thread when a future is dropped.
+    dropped: Waker,
     fallback: &'a Pool,
     polling: bool,
+    /// The names of operations that the kernel is to be asked to cancel.
+    to_cancel: VecDeque<u64>,
+    cancelling: usize,
 }
 
 impl<'a> Looper<'a> {
-    fn new(ring: IoUring, features: Features, inbox: &'a inbox::Inbox, fallback: &'a Pool) -> Self {
-        // One completion is the event's; with the rest the queue can never overflow.
-        let capacity = u32::try_from(features.completions.saturating_sub(1)).unwrap_or(u32::MAX);
+    fn new(ring: IoUring, features: Features, inbox: &'a Arc<Inbox>, fallback: &'a Pool) -> Self {
+        // One completion is the event's, some are for cancelling; with the rest the queue can never
+        // overflow.
+        let capacity = features.completions - 1 - most_cancelling(&features);
+        let capacity = u32::try_from(capacity).unwrap_or(u32::MAX);
         Self {
             ring,
             features,
             table: Table::new(capacity),
             backlog: VecDeque::new(),
             inbox,
+            dropped: Waker::from(Arc::clone(inbox)),
             fallback,
             polling: false,
+            to_cancel: VecDeque::new(),
+            cancelling: 0,
         }
     }
 
     fn run(mut self) {
         loop {
-            let open = self.inbox.drain(&mut self.backlog);
+            let open = self.inbox.jobs().drain(&mut self.backlog);
+            if self.inbox.jobs().take_signal() && self.features.cancel {
+                self.to_cancel.extend(self.table.newly_abandoned());
+            }
             let entered = self.fill();
             if !open && self.table.is_empty() && self.backlog.is_empty() {
                 return;
             }
             let entered = entered.and_then(|()| {
                 // With a full table only completions help, whatever else comes in.
-                if self.inbox.fall_asleep(open) || self.table.is_full() {
+                if self.inbox.jobs().fall_asleep(open) || self.table.is_full() {
                     let result = self.ring.submit_and_wait(1);
-                    self.inbox.woke_up();
+                    self.inbox.jobs().woke_up();
                     result.map(drop)
                 } else {
                     self.ring.submit().map(drop)
@@ -137,7 +158,10 @@ impl<'a> Looper<'a> {
                         std::thread::sleep(Duration::from_millis(1));
                     }
                 }
-                Err(_) => return self.give_up(),
+                Err(error) => {
+                    trace::ring_broken(&error);
+                    return self.give_up();
+                }
             }
         }
     }
@@ -149,6 +173,7 @@ impl<'a> Looper<'a> {
             self.push(&poll)?;
             self.polling = true;
         }
+        self.cancel()?;
         while !self.table.is_full() && !self.backlog.is_empty() {
             // First, as it can fail, and nothing must be lost then.
             self.make_room()?;
@@ -156,26 +181,46 @@ impl<'a> Looper<'a> {
                 break;
             };
             if job.is_abandoned() {
+                drop(job);
                 self.inbox.finished_one();
                 continue;
             }
             let kind = job.kind();
             if !self.features.supports(kind) {
-                self.inbox.finished_one();
                 self.fallback.take_over(job);
+                self.inbox.finished_one();
                 continue;
             }
             let Some((name, job)) = self.table.insert(kind, job) else {
                 break;
             };
+            job.watch(&mut Context::from_waker(&self.dropped));
             if let Some(request) = job.request() {
                 let entry = entry::build(request).user_data(name);
                 self.inbox.count(kind);
                 self.push(&entry)?;
             } else if let Some((_, job)) = self.table.take(name) {
-                self.inbox.finished_one();
                 self.fallback.take_over(job);
+                self.inbox.finished_one();
             }
+        }
+        Ok(())
+    }
+
+    /// Asks the kernel to cancel operations whose futures are gone: those that no kernel worker has
+    /// begun are over then, and of the others those whose file system heeds signals.
+    ///
+    /// The operation stays in the table until its own completion, whatever comes of it.
+    fn cancel(&mut self) -> io::Result<()> {
+        while self.cancelling < most_cancelling(&self.features) {
+            self.make_room()?;
+            let Some(name) = self.to_cancel.pop_front() else {
+                break;
+            };
+            let entry = opcode::AsyncCancel::new(name).build().user_data(CANCEL);
+            self.inbox.counters().count_cancelled();
+            self.push(&entry)?;
+            self.cancelling += 1;
         }
         Ok(())
     }
@@ -190,8 +235,8 @@ impl<'a> Looper<'a> {
 
     fn push(&mut self, entry: &io_uring::squeue::Entry) -> io::Result<()> {
         self.make_room()?;
-        // SAFETY: lent until completed: the entry is either the event's poll, which points to
-        // nothing, or was built from an operation in its slot of the table.
+        // SAFETY: lent until completed: the entry is the event's poll or a request to cancel, which
+        // point to nothing, or was built from an operation in its slot of the table.
         unsafe { self.ring.submission().push(entry) }.map_err(|_| io::ErrorKind::WouldBlock.into())
     }
 
@@ -208,23 +253,40 @@ impl<'a> Looper<'a> {
             if name == EVENT {
                 self.inbox.event().clear();
                 self.polling = false;
+            } else if name == CANCEL {
+                self.cancelling -= 1;
             } else if let Some((kind, job)) = self.table.take(name) {
+                self.land(job, entry::answer(kind, result));
                 self.inbox.finished_one();
-                // A waker is the executor's code; its panic must not take the table along.
-                let _ = catch_unwind(AssertUnwindSafe(|| {
-                    job.complete(entry::answer(kind, result));
-                }));
             }
         }
+        let overflows = self.ring.completion().overflow();
+        if overflows > 0 {
+            self.inbox.counters().set_overflows(overflows);
+        }
         count
+    }
+
+    fn land(&self, job: Box<dyn Job>, answer: io::Result<Answer>) {
+        if job.is_abandoned() {
+            // Dropping it may be the last close of a file, which this thread must not wait for.
+            return self.fallback.submit(Box::new(Late::new(job, answer)));
+        }
+        // A waker is the executor's code; its panic must not take the table along.
+        let _ = catch_unwind(AssertUnwindSafe(|| job.complete(answer)));
     }
 
     /// The ring has broken in a way that no retry mends. What waits goes the other way; what is in
     /// flight is the table's to deal with.
     fn give_up(mut self) {
-        give_back(self.inbox, self.fallback, self.inbox.close());
+        give_back(self.inbox, self.fallback, self.inbox.jobs().shut());
         give_back(self.inbox, self.fallback, std::mem::take(&mut self.backlog));
     }
+}
+
+/// How many requests to cancel may be on the ring at a time, beside the operations.
+fn most_cancelling(features: &Features) -> usize {
+    (features.completions / 8).max(1)
 }
 
 /// Whether the next entry may go well where this one failed.
