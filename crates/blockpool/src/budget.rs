@@ -132,6 +132,22 @@ impl Permit {
     pub fn count(&self) -> usize {
         self.count
     }
+
+    /// Makes one permit of two.
+    pub fn join(&mut self, mut other: Self) {
+        self.count += std::mem::take(&mut other.count);
+    }
+
+    /// Gives back all but so many.
+    pub fn keep(&mut self, count: usize) {
+        let count = self.count.min(count);
+        let rest = Self {
+            count: self.count - count,
+            ..*self
+        };
+        self.count = count;
+        drop(rest);
+    }
 }
 
 impl Drop for Permit {
@@ -229,9 +245,15 @@ mod tests {
             parked: AtomicUsize::new(0),
         };
         let limit = OWN.limit();
-        let all = OWN.acquire_up_to(usize::MAX);
+        let mut all = OWN.acquire_up_to(usize::MAX);
         assert_eq!(all.count(), limit);
         assert!(OWN.try_acquire().is_none());
+        all.keep(1);
+        assert_eq!((all.count(), OWN.in_use()), (1, 1));
+        all.keep(limit);
+        assert_eq!((all.count(), OWN.in_use()), (1, 1));
+        all.join(OWN.acquire_up_to(usize::MAX));
+        assert_eq!((all.count(), OWN.in_use()), (limit, limit));
         assert_eq!((OWN.in_use(), OWN.spare()), (limit, 0));
         drop(all);
         assert_eq!(OWN.in_use(), 0);

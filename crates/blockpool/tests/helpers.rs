@@ -61,7 +61,7 @@ fn helpers_and_threads_give_way_to_each_other() {
     const THREADS: usize = 20;
     // A deadlock must not hold up whoever runs this.
     std::thread::spawn(|| {
-        std::thread::sleep(Duration::from_secs(60));
+        std::thread::sleep(Duration::from_mins(1));
         std::process::abort();
     });
     let (sleepers, crew) = Sleepers::crew(THREADS);

@@ -19,7 +19,7 @@ impl Default for Builder {
             backend: Backend::Auto,
             ring: Config {
                 entries: 256,
-                workers: 256,
+                workers: 512,
             },
             inline_on_overlay: true,
         }
@@ -41,8 +41,8 @@ impl Builder {
         self
     }
 
-    /// The most operations that the kernel may execute at the same time (io-wq workers), within
-    /// the process's budget; 256.
+    /// The most operations that the kernel may execute at the same time (io-wq workers); 512, and
+    /// at any rate within the process's budget. There are no more than operations in flight.
     ///
     /// Linux 5.15; before it the kernel's own limit applies.
     pub fn ring_workers(mut self, workers: usize) -> Self {

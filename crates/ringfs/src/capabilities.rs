@@ -174,12 +174,6 @@ impl Capabilities {
         self.ring.as_ref().err().map(ToString::to_string)
     }
 
-    /// How many kernel workers the ring may keep waiting; 0 without a ring, or where the kernel's
-    /// default applies (before Linux 5.15).
-    pub fn ring_workers(&self) -> usize {
-        self.ring.as_ref().map_or(0, |features| features.workers)
-    }
-
     /// The set-up flags that the kernel granted, without `IORING_SETUP_`.
     pub fn ring_flags(&self) -> &[&'static str] {
         self.ring.as_ref().map_or(&[], |features| &features.flags)
@@ -265,11 +259,7 @@ impl fmt::Display for Capabilities {
         match &self.ring {
             Ok(features) => {
                 let flags = features.flags.join(" ");
-                writeln!(
-                    f,
-                    "ring: {} completions, {} workers, {flags}",
-                    features.completions, features.workers
-                )?;
+                writeln!(f, "ring: {} completions, {flags}", features.completions)?;
             }
             Err(reason) => writeln!(f, "ring: none ({reason})")?,
         }

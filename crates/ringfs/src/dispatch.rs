@@ -262,16 +262,27 @@ impl Driver {
     pub(crate) fn room(&self) -> Room {
         let budget = blockpool::budget();
         let others = budget.at_work().saturating_sub(self.shared.pool.threads());
-        let ring = self.shared.ring.get();
-        let features = ring.as_ref().and_then(|ring| ring.setup());
         Room {
             workers: budget.limit().saturating_sub(others),
-            ring: match features {
-                Some(Ok(features)) => features.most_at_once(),
-                Some(Err(_)) => 0,
-                // What it will ask for.
-                None => self.shared.ring_config.workers.min(budget.spare() / 2),
-            },
+            ring: self.ring_room(),
+        }
+    }
+
+    fn ring_room(&self) -> usize {
+        let ring = self.shared.ring.get();
+        let setup = ring
+            .as_ref()
+            .and_then(|ring| Some((ring.setup()?, ring.workers())));
+        // What the ring has, and what it would take.
+        let may_have = |has: usize| {
+            let most = has + blockpool::budget().spare();
+            most.min(self.shared.ring_config.workers)
+        };
+        match setup {
+            None => may_have(0),
+            Some((Err(_), _)) => 0,
+            Some((Ok(features), 0)) => features.default_workers(),
+            Some((Ok(_), workers)) => may_have(workers),
         }
     }
 

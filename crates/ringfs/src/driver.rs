@@ -160,14 +160,10 @@ impl Driver {
     /// What has been done so far, by operation and route.
     pub fn metrics(&self) -> Metrics {
         let ring = self.shared.ring.get();
-        let features = ring
-            .as_ref()
-            .and_then(|ring| ring.setup())
-            .and_then(|setup| setup.as_ref().ok());
         self.shared.counters.snapshot(
             Gauges {
                 pool_threads: self.shared.pool.threads(),
-                ring_workers: features.map_or(0, |features| features.workers),
+                ring_workers: ring.map_or(0, |ring| ring.workers()),
             },
             self.shared.backend != Backend::Threads,
         )

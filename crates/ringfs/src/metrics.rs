@@ -173,8 +173,9 @@ impl Metrics {
         self.gauges.pool_threads
     }
 
-    /// How many kernel workers (io-wq) the ring may have; see
-    /// [`Capabilities::ring_workers`](crate::Capabilities::ring_workers). 0 before there is a ring.
+    /// How many kernel workers (io-wq) the ring may have at the moment: as many as operations are in
+    /// flight, within the process's budget. 0 before there is a ring, or where the kernel's own
+    /// limit applies (before Linux 5.15).
     pub fn ring_workers(&self) -> usize {
         self.gauges.ring_workers
     }

@@ -15,7 +15,7 @@ macro_rules! event {
 
 event!(
     /// A ring was made.
-    ring_ready(completions: usize, workers: usize) debug "ring ready"
+    ring_ready(completions: usize) debug "ring ready"
 );
 event!(
     /// The system grants no ring.

@@ -1,5 +1,6 @@
 //! The way of an operation to the ring's thread.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::Wake;
 
@@ -29,6 +30,8 @@ pub(super) struct Inbox {
     counters: Arc<Counters>,
     setup: OnceLock<Result<Features, SetupError>>,
     waiting_for_setup: Mutex<Vec<oneshot::Sender<()>>>,
+    /// How many kernel workers there may be at the moment; 0 is the kernel's own limit.
+    workers: AtomicUsize,
 }
 
 impl Ring {
@@ -46,6 +49,7 @@ impl Ring {
             counters,
             setup: OnceLock::new(),
             waiting_for_setup: Mutex::default(),
+            workers: AtomicUsize::new(0),
         });
         let blocked = fscall::thread::block_all_signals()
             .map_err(|error| SetupError::new("pthread_sigmask", &error))?;
@@ -72,6 +76,12 @@ impl Ring {
     /// What became of the set-up; `None` while it is not known yet.
     pub(crate) fn setup(&self) -> Option<&Result<Features, SetupError>> {
         self.inbox.setup.get()
+    }
+
+    /// How many kernel workers there may be at the moment; 0 before there is a ring, or where the
+    /// kernel's own limit applies.
+    pub(crate) fn workers(&self) -> usize {
+        self.inbox.workers.load(Ordering::Relaxed)
     }
 
     /// Waits until [`setup`](Self::setup) is known.
@@ -119,6 +129,10 @@ impl Inbox {
     /// What has come in, and what has not.
     pub(super) fn jobs(&self) -> &Mailbox<Box<dyn Job>> {
         &self.jobs
+    }
+
+    pub(super) fn set_workers(&self, workers: usize) {
+        self.workers.store(workers, Ordering::Relaxed);
     }
 
     pub(super) fn event(&self) -> &Event {

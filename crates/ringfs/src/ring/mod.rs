@@ -20,6 +20,7 @@ mod setup;
 mod slot;
 mod table;
 mod thread;
+mod workers;
 
 /// What [`mailbox`] is made of; its model has others.
 mod sync {

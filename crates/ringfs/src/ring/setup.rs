@@ -24,20 +24,15 @@ pub(crate) struct Features {
     pub(crate) cancel: bool,
     pub(crate) flags: Vec<&'static str>,
     pub(crate) completions: usize,
-    /// How many kernel workers there may be; 0 is the kernel's own limit.
-    pub(crate) workers: usize,
     /// Entries of the submission queue.
     pub(crate) entries: usize,
 }
 
 impl Features {
-    /// How many operations the kernel executes at the same time.
-    pub(crate) fn most_at_once(&self) -> usize {
-        match self.workers {
-            // The default, where the limit can't be set: io_uring_register(2).
-            0 => self.entries.min(4 * fscall::limits::usable_cores()),
-            workers => workers,
-        }
+    /// How many operations the kernel executes at the same time where the limit can't be set;
+    /// `io_uring_register(2)`.
+    pub(crate) fn default_workers(&self) -> usize {
+        self.entries.min(4 * fscall::limits::usable_cores())
     }
 
     pub(crate) fn supports(&self, kind: OperationKind) -> bool {
@@ -146,7 +141,6 @@ fn probe(ring: &IoUring, flags: &[&'static str]) -> Result<Features, SetupError>
         cancel: probe.is_supported(opcode::AsyncCancel::CODE),
         flags: flags.to_vec(),
         completions: ring.params().cq_entries() as usize,
-        workers: 0,
         entries: ring.params().sq_entries() as usize,
     })
 }

@@ -33,12 +33,16 @@ impl Table {
         }
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
     pub(super) fn is_full(&self) -> bool {
         self.free.is_empty()
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.free.len() == self.slots.len()
+        self.len() == 0
     }
 
     /// Puts an operation into a slot and gives back the slot's name with the operation in its

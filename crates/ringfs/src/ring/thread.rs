@@ -14,6 +14,7 @@ use super::entry;
 use super::inbox::Inbox;
 use super::setup::{self, Config, Features, SetupError};
 use super::table::Table;
+use super::workers::Workers;
 use crate::op::{Answer, Job, Late};
 use crate::pool::Pool;
 use crate::trace;
@@ -28,16 +29,12 @@ pub(super) fn live(inbox: &Arc<Inbox>, config: Config, fallback: &Pool) {
     let _closes = Closes(inbox);
     let made = permit().and_then(|permit| Ok((setup::make(config)?, permit)));
     match made {
-        Ok(((ring, mut features), permit)) => {
-            // The io-wq share is taken before the limit is set, and given back with the ring. At
-            // most half of what is there, so that another driver can have a ring as well.
-            let budget = blockpool::budget();
-            let share = budget.acquire_up_to(config.workers.min(budget.spare() / 2));
-            features.workers = limit_workers(&ring, share.count());
-            trace::ring_ready(features.completions, features.workers);
+        Ok(((ring, features), permit)) => {
+            trace::ring_ready(features.completions);
+            let workers = Workers::new(&ring, config.workers, inbox);
             inbox.set_up(Ok(features.clone()));
-            Looper::new(ring, features, inbox, fallback).run();
-            drop((share, permit));
+            Looper::new(ring, features, workers, inbox, fallback).run();
+            drop(permit);
         }
         Err(error) => {
             trace::ring_refused(&error);
@@ -75,25 +72,10 @@ fn give_back(inbox: &Inbox, fallback: &Pool, jobs: VecDeque<Box<dyn Job>>) {
     }
 }
 
-/// Sets how many io-wq workers may wait for files at a time; `IORING_REGISTER_IOWQ_MAX_WORKERS`,
-/// Linux 5.15. Elsewhere the kernel's default stays: 4 per CPU, or the ring's size if smaller.
-fn limit_workers(ring: &IoUring, share: usize) -> usize {
-    // One is the least that there can be, and better than as many as the kernel likes.
-    let share = share.max(1);
-    let bounded = u32::try_from(share).unwrap_or(u32::MAX);
-    // 0 leaves the limit of the other kind (sockets and pipes, which we have none of) alone.
-    match ring
-        .submitter()
-        .register_iowq_max_workers(&mut [bounded, 0])
-    {
-        Ok(()) => share,
-        Err(_) => 0,
-    }
-}
-
 struct Looper<'a> {
     ring: IoUring,
     features: Features,
+    workers: Workers<'a>,
     table: Table,
     backlog: VecDeque<Box<dyn Job>>,
     inbox: &'a Inbox,
@@ -107,7 +89,13 @@ struct Looper<'a> {
 }
 
 impl<'a> Looper<'a> {
-    fn new(ring: IoUring, features: Features, inbox: &'a Arc<Inbox>, fallback: &'a Pool) -> Self {
+    fn new(
+        ring: IoUring,
+        features: Features,
+        workers: Workers<'a>,
+        inbox: &'a Arc<Inbox>,
+        fallback: &'a Pool,
+    ) -> Self {
         // One completion is the event's, some are for cancelling; with the rest the queue can never
         // overflow.
         let capacity = features.completions - 1 - most_cancelling(&features);
@@ -115,6 +103,7 @@ impl<'a> Looper<'a> {
         Self {
             ring,
             features,
+            workers,
             table: Table::new(capacity),
             backlog: VecDeque::new(),
             inbox,
@@ -135,6 +124,11 @@ impl<'a> Looper<'a> {
             let entered = self.fill();
             if !open && self.table.is_empty() && self.backlog.is_empty() {
                 return;
+            }
+            if self.table.is_empty() {
+                self.workers.relax(&self.ring);
+            } else {
+                self.workers.suffice(&self.ring, self.table.len());
             }
             let entered = entered.and_then(|()| {
                 // With a full table only completions help, whatever else comes in.

@@ -1,0 +1,74 @@
+//! How many kernel workers (io-wq) may wait for files at a time.
+
+use blockpool::{Permit, budget};
+use io_uring::IoUring;
+
+use super::inbox::Inbox;
+
+/// So many are kept while there is nothing to do, and are what a burst begins with.
+const KEPT: usize = 32;
+
+/// The ring's share of the process's budget: as large as what is in flight, so that a ring without
+/// work leaves the budget to others.
+///
+/// It is taken before the kernel's limit is raised. When it is given back no worker has work.
+pub(super) struct Workers<'a> {
+    share: Permit,
+    most: usize,
+    /// `IORING_REGISTER_IOWQ_MAX_WORKERS`, Linux 5.15. Before it the kernel's default stays: 4 per
+    /// CPU, or the ring's size if smaller.
+    can_limit: bool,
+    inbox: &'a Inbox,
+}
+
+impl<'a> Workers<'a> {
+    pub(super) fn new(ring: &IoUring, most: usize, inbox: &'a Inbox) -> Self {
+        // At most half of what is there, so that another ring can begin as well.
+        let begin = most.min(KEPT).min(budget().spare() / 2);
+        let mut workers = Self {
+            share: budget().acquire_up_to(begin),
+            most,
+            can_limit: true,
+            inbox,
+        };
+        workers.can_limit = workers.limit(ring);
+        workers
+    }
+
+    /// Tells the kernel; false if it can't be told.
+    fn limit(&self, ring: &IoUring) -> bool {
+        // One is the least that there can be, and better than as many as the kernel likes.
+        let share = self.share.count().max(1);
+        let bounded = u32::try_from(share).unwrap_or(u32::MAX);
+        // 0 leaves the limit of the other kind (sockets and pipes, which we have none of) alone.
+        let mut limits = [bounded, 0];
+        let told = ring.submitter().register_iowq_max_workers(&mut limits);
+        if told.is_ok() {
+            self.inbox.set_workers(share);
+        }
+        told.is_ok()
+    }
+
+    /// Has the kernel begin so many operations at a time, as far as the budget allows.
+    pub(super) fn suffice(&mut self, ring: &IoUring, in_flight: usize) {
+        let wanted = in_flight.min(self.most);
+        if !self.can_limit || wanted <= self.share.count() {
+            return;
+        }
+        // In steps, as each costs a call.
+        let wanted = wanted.next_power_of_two().min(self.most) - self.share.count();
+        let more = budget().acquire_up_to(wanted.min(budget().spare()));
+        if more.count() > 0 {
+            self.share.join(more);
+            self.limit(ring);
+        }
+    }
+
+    /// Nothing is in flight.
+    pub(super) fn relax(&mut self, ring: &IoUring) {
+        if self.share.count() > KEPT {
+            self.share.keep(KEPT);
+            self.limit(ring);
+        }
+    }
+}
