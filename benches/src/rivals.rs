@@ -1,7 +1,11 @@
 //! Ways to stat files that are not ours: the plain call, and other runtimes.
 
+use std::cell::OnceCell;
+use std::ffi::CString;
 use std::io;
+use std::ops::Range;
 use std::rc::Rc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 
 use futures::stream::{self, StreamExt, TryStreamExt};
@@ -53,6 +57,67 @@ pub fn statx_all<'a>(names: impl IntoIterator<Item = &'a Name>) -> io::Result<()
 /// [`statx_all`].
 pub fn plain() -> Contender {
     Contender::new("statx", |names: &[Name]| statx_all(names))
+}
+
+/// As [`plain`], but another thread makes the calls, so many for each time that it is woken: what a
+/// hand-over costs with nothing around it.
+///
+/// # Errors
+/// The thread could not be started.
+pub fn handed_over(size: usize) -> io::Result<Contender> {
+    let (sender, orders) = mpsc::channel::<(Arc<[CString]>, Range<usize>)>();
+    let (done, answers) = mpsc::channel();
+    thread::Builder::new().spawn(move || {
+        for (names, range) in orders {
+            let mut names = names[range].iter();
+            let answer = names
+                .try_for_each(|name| sys::statx(sys::CWD, name, libc::STATX_BASIC_STATS).map(drop));
+            if done.send(answer).is_err() {
+                return;
+            }
+        }
+    })?;
+    // The same names each time.
+    let shared = OnceCell::new();
+    let name = format!("statx, {size} names by another thread");
+    Ok(Contender::new(name, move |names: &[Name]| {
+        let all: &Arc<[CString]> =
+            shared.get_or_init(|| names.iter().map(|name| name.c.clone()).collect());
+        let gone = |_| io::Error::from(io::ErrorKind::BrokenPipe);
+        for start in (0..all.len()).step_by(size) {
+            let range = start..all.len().min(start + size);
+            let order = (Arc::clone(all), range);
+            sender.send(order).map_err(|_| gone(mpsc::RecvError))?;
+            answers.recv().map_err(gone)??;
+        }
+        Ok(())
+    }))
+}
+
+/// The same by tokio's threads for calls that block.
+///
+/// # Errors
+/// The runtime could not be made.
+pub fn spawn_blocking(size: usize) -> io::Result<Contender> {
+    let runtime = runtime()?;
+    let shared = OnceCell::new();
+    let name = format!("tokio spawn_blocking, {size} names");
+    Ok(Contender::new(name, move |names: &[Name]| {
+        let all: &Arc<[CString]> =
+            shared.get_or_init(|| names.iter().map(|name| name.c.clone()).collect());
+        runtime.block_on(async {
+            for start in (0..all.len()).step_by(size) {
+                let (names, end) = (Arc::clone(all), all.len().min(start + size));
+                tokio::task::spawn_blocking(move || {
+                    names[start..end].iter().try_for_each(|name| {
+                        sys::statx(sys::CWD, name, libc::STATX_BASIC_STATS).map(drop)
+                    })
+                })
+                .await??;
+            }
+            Ok(())
+        })
+    }))
 }
 
 /// [`statx_all`] on so many threads, each with its part of the files.

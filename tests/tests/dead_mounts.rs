@@ -10,6 +10,7 @@ use ringfs::{Backend, Dir, Driver, Route};
 use testkit::child;
 use testkit::fuse::Fuse;
 use testkit::or_skip;
+use testkit::seccomp::Filter;
 use tests::{LIMIT, block_on, driver, process};
 
 /// What "at once" may take on a busy machine.
@@ -24,18 +25,32 @@ enum By {
     /// Relative to the directory that it is mounted in.
     Mount,
     Batch,
+    /// All names in one batch.
+    Batches,
     ReadDir,
+    /// Directories first, which no ring reads, and then files.
+    Mixed,
 }
 
 /// Calls to a mount, about files that the kernel does not know.
 fn get_stuck(driver: &Driver, fuse: &Fuse, dirs: &(Dir, Dir), by: By, files: Range<u64>) -> Stuck {
     let (inside, outside) = dirs;
+    if matches!(by, By::Batches) {
+        let names: Vec<_> = files.map(|number| format!("f{number}")).collect();
+        let dir = driver.dir_from_fd(clone(inside));
+        return Box::pin(async move { drop(dir.statx_many(names).await) });
+    }
+    let middle = files.start + (files.end - files.start) / 2;
     let calls: FuturesUnordered<Stuck> = files
         .map(|number| -> Stuck {
             let driver = driver.clone();
             let name = format!("f{number}");
             match by {
-                By::Path => {
+                By::Mixed if number >= middle => {
+                    let path = fuse.file(number);
+                    Box::pin(async move { drop(driver.statx(&path).await) })
+                }
+                By::Path | By::Batches => {
                     let path = fuse.file(number);
                     Box::pin(async move { drop(driver.statx(&path).await) })
                 }
@@ -51,7 +66,7 @@ fn get_stuck(driver: &Driver, fuse: &Fuse, dirs: &(Dir, Dir), by: By, files: Ran
                     let dir = driver.dir_from_fd(clone(inside));
                     Box::pin(async move { drop(dir.statx_many([name]).await) })
                 }
-                By::ReadDir => {
+                By::ReadDir | By::Mixed => {
                     let path = fuse.path().to_owned();
                     Box::pin(async move { drop(driver.read_dir(path).await) })
                 }
@@ -94,9 +109,8 @@ fn files(round: u64) -> Range<u64> {
     round * 1_000..(round + 1) * 1_000
 }
 
-fn check(backend: Backend, by: By, dead: &[Fuse], round: u64) {
-    let driver = driver(backend);
-    block_on(driver.capabilities());
+fn check(driver: &Driver, by: By, dead: &[Fuse], round: u64) {
+    let backend = driver.backend();
     let dirs: Vec<_> = dead
         .iter()
         .map(|fuse| {
@@ -109,11 +123,17 @@ fn check(backend: Backend, by: By, dead: &[Fuse], round: u64) {
     let stuck = dead
         .iter()
         .zip(&dirs)
-        .map(|(fuse, dirs)| get_stuck(&driver, fuse, dirs, by, files(round)));
+        .map(|(fuse, dirs)| get_stuck(driver, fuse, dirs, by, files(round)));
     let mut stuck = futures::future::join_all(stuck);
     block_on(async {
         // Now and then a future yields before it asks.
-        while driver.metrics().in_flight() < 1_000 * dead.len() {
+        let asked = match by {
+            // What has not been spread yet is one.
+            By::Batches if backend == Backend::Threads => 100,
+            By::Batches => 900,
+            _ => 1_000 * dead.len(),
+        };
+        while driver.metrics().in_flight() < asked {
             let metrics = driver.metrics();
             assert!(
                 futures::poll!(&mut stuck).is_pending(),
@@ -126,7 +146,7 @@ fn check(backend: Backend, by: By, dead: &[Fuse], round: u64) {
     let what = format!("{backend}, {by:?}, {} mounts", dead.len());
     let metrics = driver.metrics();
     assert!(metrics.held_back() > 0, "{what}: {metrics:?}");
-    check_others(&driver, &what);
+    check_others(driver, &what);
     dead.iter().for_each(Fuse::release);
     block_on(stuck);
     let idle = process::settles(|| driver.metrics().in_flight(), |&left| left == 0);
@@ -144,14 +164,81 @@ fn calls_that_need_a_thread_get_one_beside_a_thousand_stuck_ones() {
             .assert_passed();
     }
     let _deadline = testkit::deadline(LIMIT * 2);
-    let dead = [or_skip!(Fuse::new(20_000)), or_skip!(Fuse::new(20_000))];
+    let dead: Vec<_> = (0..5).map(|_| Fuse::new(30_000)).collect();
+    let dead: Vec<Fuse> = match dead.into_iter().collect() {
+        Ok(dead) => dead,
+        Err(skip) => return skip.report(),
+    };
     let mut rounds = 0..;
-    let mut check = |backend, by, dead| check(backend, by, dead, rounds.next().unwrap());
+    let mut check = |driver: Driver, by, dead| check(&driver, by, dead, rounds.next().unwrap());
     for backend in [Backend::Auto, Backend::Ring, Backend::Threads] {
-        for by in [By::Path, By::Name, By::Mount, By::Batch, By::ReadDir] {
-            check(backend, by, &dead[..1]);
+        use By::{Batch, Batches, Mixed, Mount, Name, Path, ReadDir};
+        for by in [Path, Name, Mount, Batch, Batches, ReadDir, Mixed] {
+            let driver = driver(backend);
+            block_on(driver.capabilities());
+            check(driver, by, &dead[..1]);
         }
-        check(backend, By::Path, &dead[..]);
+        // No single one of them has all there is, and neither have they together.
+        check(driver(backend), Path, &dead[..]);
+        // The ring is on its way when the first are asked.
+        check(driver(backend), Path, &dead[..1]);
+        let tiny = Driver::builder().backend(backend).ring_entries(8).build();
+        check(tiny, Path, &dead[..1]);
+    }
+}
+
+#[test]
+fn a_refused_ring_gives_dead_mounts_no_more() {
+    const NAME: &str = "a_refused_ring_gives_dead_mounts_no_more";
+    if !child::is_child(NAME) {
+        let filter = Filter::new().io_uring_errno(libc::EPERM);
+        let rerun = child::Rerun::new(NAME).filter(&filter);
+        return rerun.run().assert_passed();
+    }
+    let fuse = [or_skip!(Fuse::new(4_000))];
+    let _deadline = testkit::deadline(LIMIT);
+    for (round, backend) in (0..).zip([Backend::Auto, Backend::Ring]) {
+        check(&driver(backend), By::Path, &fuse, round);
+    }
+}
+
+#[test]
+fn a_dropped_batch_is_let_go_of() {
+    const NAME: &str = "a_dropped_batch_is_let_go_of";
+    if !child::is_child(NAME) {
+        return child::Rerun::new(NAME).run().assert_passed();
+    }
+    let fuse = or_skip!(Fuse::new(30_000));
+    let _deadline = testkit::deadline(LIMIT);
+    for (round, backend) in (0..).zip([Backend::Auto, Backend::Ring, Backend::Threads]) {
+        let driver = driver(backend);
+        let has_ring = block_on(driver.capabilities()).has_ring();
+        let dir = block_on(driver.open_dir(fuse.path())).unwrap();
+        fuse.hang();
+        let names = (round * 8_000..(round + 1) * 8_000).map(|number| format!("f{number}"));
+        let mut batch = Box::pin(dir.statx_many(names).into_future());
+        // Beside it there is a batch for each of a few files.
+        let few: Vec<_> = (0..1_000).map(|_| format!("f{}", 24_000 + round)).collect();
+        let singles = few.iter().map(|name| dir.statx_many([name]).into_future());
+        let mut singles: FuturesUnordered<_> = singles.collect();
+        block_on(async {
+            assert!(futures::poll!(&mut batch).is_pending());
+            while driver.metrics().held_back() < 900 {
+                assert!(futures::poll!(singles.next()).is_pending());
+            }
+        });
+        std::thread::sleep(Duration::from_millis(100));
+        drop(batch);
+        drop(singles);
+        let held_back = process::settles(|| driver.metrics().held_back(), |&count| count == 0);
+        assert_eq!(held_back, 0, "{backend}: {:?}", driver.metrics());
+        if has_ring && backend == Backend::Ring {
+            let cancelled = process::settles(|| driver.metrics().cancelled(), |&count| count > 0);
+            assert!(cancelled > 0, "{backend}: {:?}", driver.metrics());
+        }
+        fuse.release();
+        let idle = process::settles(|| driver.metrics().in_flight(), |&left| left == 0);
+        assert_eq!(idle, 0, "{backend}");
     }
 }
 

@@ -10,7 +10,7 @@ use std::thread::{self, Thread};
 use futures::StreamExt;
 use ringfs::{Backend, Dir, DirBatch, DirEntry, Driver, Metadata, ReadDir, Stat, StatFuture};
 use ringwalk::{Entries, Walk};
-use tests::{LIMIT, block_on, driver};
+use tests::{LIMIT, block_on, driver, walks};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::LocalSet;
 
@@ -35,8 +35,14 @@ async fn program(driver: Driver) -> io::Result<usize> {
     for answer in many.await {
         answer?;
     }
-    let walk = Walk::new(place.path()).driver(driver).into_stream();
-    let entries: Vec<_> = walk.collect().await;
+    let walk = Walk::new(place.path()).driver(driver.clone());
+    if driver.backend() == Backend::ThisThread {
+        // Nobody else walks ahead of a stream.
+        let (paths, errors) = walks::in_parallel(walk);
+        assert!(errors.is_empty(), "{errors:?}");
+        return Ok(count + paths.len());
+    }
+    let entries: Vec<_> = walk.into_stream().collect().await;
     for entry in entries {
         entry?;
         count += 1;
@@ -44,12 +50,19 @@ async fn program(driver: Driver) -> io::Result<usize> {
     Ok(count)
 }
 
+const BACKENDS: [Backend; 4] = [
+    Backend::Auto,
+    Backend::Ring,
+    Backend::Threads,
+    Backend::ThisThread,
+];
+
 /// What [`program`] counts: 20 bytes, 20 files and a directory.
 const COUNT: usize = 41;
 
 fn on_every_backend(mut run: impl FnMut(Driver) -> io::Result<usize>) {
     let _deadline = testkit::deadline(LIMIT);
-    for backend in [Backend::Auto, Backend::Ring, Backend::Threads] {
+    for backend in BACKENDS {
         let driver = driver(backend);
         for _ in 0..3 {
             assert_eq!(run(driver.clone()).unwrap(), COUNT, "{backend}");
@@ -75,7 +88,7 @@ fn tokio_current_thread() {
 
 #[test]
 fn tokio_multi_thread() {
-    for workers in [1, 4] {
+    for workers in [1, 2, 8] {
         let runtime = multi_thread(workers);
         on_every_backend(|driver| runtime.block_on(program(driver)));
         on_every_backend(|driver| {
@@ -133,7 +146,7 @@ fn bare_executor() {
 fn nested_calls_on_one_worker_and_one_blocking_thread() {
     let _deadline = testkit::deadline(LIMIT);
     let runtime = multi_thread(1);
-    for backend in [Backend::Auto, Backend::Ring, Backend::Threads] {
+    for backend in BACKENDS {
         let driver = driver(backend);
         let count = runtime.block_on(async {
             // The one blocking thread is taken, and waits for a task that asks as well.
@@ -164,7 +177,7 @@ fn a_waker_may_ask_at_once() {
         }
     }
     let _deadline = testkit::deadline(LIMIT);
-    for backend in [Backend::Auto, Backend::Ring, Backend::Threads] {
+    for backend in BACKENDS {
         let (sender, woken) = std::sync::mpsc::channel();
         let waker = Waker::from(Arc::new(AskAgain(driver(backend), sender)));
         let driver = driver(backend);

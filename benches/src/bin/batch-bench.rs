@@ -73,6 +73,10 @@ fn single(backend: Backend, route: Option<Route>, count: usize) -> io::Result<Co
 
 fn batches() -> Result<Vec<Contender>, Error> {
     let mut contenders = vec![rivals::plain()];
+    for size in [64, 512] {
+        contenders.push(rivals::handed_over(size)?);
+        contenders.push(rivals::spawn_blocking(size)?);
+    }
     for size in [8, 12, 16, 64, 512] {
         contenders.push(batch(Backend::Auto, size)?);
     }

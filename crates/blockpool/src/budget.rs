@@ -97,7 +97,7 @@ impl Budget {
             dismiss(count - free);
         }
         let mut permit = self.take(self.limit(), count);
-        permit.is_a_helper_s = true;
+        permit.from_outside = true;
         permit
     }
 
@@ -113,7 +113,7 @@ impl Budget {
         Permit {
             budget: self,
             count: taken,
-            is_a_helper_s: false,
+            from_outside: false,
         }
     }
 }
@@ -124,7 +124,7 @@ pub struct Permit {
     budget: &'static Budget,
     count: usize,
     /// No thread of the pool has it, so nobody looks who starves when it is back.
-    is_a_helper_s: bool,
+    from_outside: bool,
 }
 
 impl Permit {
@@ -153,7 +153,7 @@ impl Permit {
 impl Drop for Permit {
     fn drop(&mut self) {
         self.budget.used.fetch_sub(self.count, Ordering::Relaxed);
-        if self.is_a_helper_s && self.count > 0 {
+        if self.from_outside && self.count > 0 {
             permits_are_back();
         }
     }

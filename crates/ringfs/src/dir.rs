@@ -113,15 +113,15 @@ impl Dir {
     /// such, and `..` and links lead where they lead: [`open_beneath`](Self::open_beneath) stays
     /// inside.
     #[doc(alias = "openat")]
-    pub fn open_at<'a, P: AsRef<Path> + ?Sized>(&self, path: &'a P) -> OpenAt<'a> {
-        OpenAt::new(self.driver.clone(), Arc::clone(&self.fd), path.as_ref())
+    pub fn open_at<'a, P: AsRef<Path> + ?Sized>(&'a self, path: &'a P) -> OpenAt<'a> {
+        OpenAt::new(&self.driver, &self.fd, path.as_ref())
     }
 
     /// Opens a file for reading that must not lie outside of this directory, and asks for its
     /// metadata in the same hop.
     #[doc(alias = "RESOLVE_BENEATH")]
-    pub fn open_beneath<'a, P: AsRef<Path> + ?Sized>(&self, path: &'a P) -> OpenBeneath<'a> {
-        OpenBeneath::new(self.driver.clone(), Arc::clone(&self.fd), path.as_ref())
+    pub fn open_beneath<'a, P: AsRef<Path> + ?Sized>(&'a self, path: &'a P) -> OpenBeneath<'a> {
+        OpenBeneath::new(&self.driver, &self.fd, path.as_ref())
     }
 
     /// What a symbolic link relative to this directory contains.

@@ -11,8 +11,9 @@ use crate::backend::Backend;
 use crate::capabilities::{OperationKind, RingUnavailable, Route};
 use crate::driver::Driver;
 use crate::flights::{Flights, Stage};
-use crate::gate::{Gate, Guide, Room};
-use crate::inline::{Inline, mounts};
+use crate::gate::{Gate, Room};
+use crate::guide::Guide;
+use crate::inline::Inline;
 use crate::metadata::Metadata;
 use crate::metrics::FsKey;
 use crate::op::{Close, Job, Operation, Pending, pack};
@@ -35,27 +36,31 @@ impl Driver {
         answer: &mut fscall::Statx,
     ) -> AtOnce {
         let shared = &*self.shared;
+        let form = prepared.form();
         let result = match shared.inline.statx(dir, path, prepared, answer) {
             Inline::Answered(from) => {
-                shared.counters.count_hit_on(from);
+                shared.counters.count_hit_on(from, form);
                 Ok(())
             }
-            Inline::Removed(fd) => {
+            Inline::Removed(from, fd) => {
+                shared.counters.count_hit_on(from, form);
                 // Nobody waits for it.
                 drop(self.submit(Close::new(fd)));
                 Ok(())
             }
-            Inline::Failed(error) => Err(error),
+            Inline::Failed(error) => {
+                let operation = match form {
+                    Form::Fd => OperationKind::StatxFd,
+                    Form::Path => OperationKind::StatxPath,
+                };
+                shared.counters.count(operation, Route::Inline);
+                Err(error)
+            }
             Inline::Miss => {
                 shared.counters.count_miss();
                 return AtOnce::Miss;
             }
         };
-        let operation = match prepared.form() {
-            Form::Fd => OperationKind::StatxFd,
-            Form::Path => OperationKind::StatxPath,
-        };
-        shared.counters.count(operation, Route::Inline);
         AtOnce::Answered(result)
     }
 
@@ -114,7 +119,11 @@ impl Driver {
         self.check()?;
         let (job, pending) = pack(op);
         self.send(job, wants);
-        Ok(pending)
+        Ok(if self.is_this_thread() {
+            pending.done_here()
+        } else {
+            pending
+        })
     }
 
     /// Hands an operation to the ring, or tells why there is none. It is let in whoever else waits
@@ -146,7 +155,7 @@ impl Driver {
 
     /// Hands jobs to the ring, all at once.
     pub(crate) fn send_all_to_ring(&self, jobs: Vec<Box<dyn Job>>) {
-        let guide = Guide::new(mounts());
+        let guide = Guide::new();
         let mut free = Vec::with_capacity(jobs.len());
         match guide {
             None => free = jobs,
@@ -175,7 +184,7 @@ impl Driver {
             self.shared.counters.add(job.kind(), Route::Inline, count);
             return job.run();
         }
-        let guide = Guide::new(mounts());
+        let guide = Guide::new();
         let server = guide.and_then(|mut guide| guide.server_of(job.place()?));
         let stage = match wants {
             Some(stage) => stage,
@@ -252,37 +261,32 @@ impl Driver {
     fn ring_may_do(&self, operation: OperationKind) -> bool {
         self.ring().is_ok_and(|ring| match ring.setup() {
             None => true,
-            Some(setup) => setup
-                .as_ref()
-                .is_ok_and(|features| features.supports(operation)),
+            Some(Ok(features)) => features.supports(operation) && ring.is_open(),
+            Some(Err(_)) => false,
         })
     }
 
-    /// How many operations could sleep at the same time.
-    pub(crate) fn room(&self) -> Room {
+    /// How many operations could sleep at the same time, while so many of servers are with workers.
+    pub(crate) fn room(&self, servers_on_workers: usize) -> Room {
         let budget = blockpool::budget();
-        let others = budget.at_work().saturating_sub(self.shared.pool.threads());
-        Room {
-            workers: budget.limit().saturating_sub(others),
-            ring: self.ring_room(),
-        }
-    }
-
-    fn ring_room(&self) -> usize {
         let ring = self.shared.ring.get();
-        let setup = ring
-            .as_ref()
-            .and_then(|ring| Some((ring.setup()?, ring.workers())));
-        // What the ring has, and what it would take.
-        let may_have = |has: usize| {
-            let most = has + blockpool::budget().spare();
-            most.min(self.shared.ring_config.workers)
+        let share = ring.as_ref().map_or(0, |ring| ring.workers());
+        let ours = self.shared.pool.threads() + share;
+        let all = budget
+            .limit()
+            .saturating_sub(budget.at_work().saturating_sub(ours));
+        let ring = match ring.as_ref().and_then(|ring| ring.setup()) {
+            Some(Err(_)) => 0,
+            Some(Ok(features)) if share == 0 => features.default_workers(),
+            Some(Ok(features)) => features.capacity().min(self.shared.ring_config.workers),
+            None => self.shared.ring_config.least_capacity(),
         };
-        match setup {
-            None => may_have(0),
-            Some((Err(_), _)) => 0,
-            Some((Ok(features), 0)) => features.default_workers(),
-            Some((Ok(_), workers)) => may_have(workers),
+        // One in eight is kept from the ring, as it is from all helpers; and what is with workers has
+        // threads, or will have them.
+        let helpers = all.saturating_sub(all.div_ceil(8) + servers_on_workers);
+        Room {
+            all,
+            ring: ring.min(helpers),
         }
     }
 

@@ -194,7 +194,7 @@ impl Driver {
     pub fn shutdown_timeout(&self, limit: Duration) -> io::Result<()> {
         self.shared.closed.store(true, Ordering::SeqCst);
         let left = self.flights().wait_until_landed(limit);
-        self.shared.ring.clear();
+        self.shared.ring.close();
         trace::shut_down(left);
         if left == 0 {
             return Ok(());

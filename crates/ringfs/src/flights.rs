@@ -21,6 +21,8 @@ const STAGES: usize = 3;
 #[derive(Debug, Default)]
 pub(crate) struct Flights {
     counts: [AtomicUsize; STAGES],
+    /// Their sum, which can't be had by adding them while operations move between them.
+    total: AtomicUsize,
     /// How many wait for the last to land.
     watchers: AtomicUsize,
     lock: Mutex<()>,
@@ -28,14 +30,20 @@ pub(crate) struct Flights {
 }
 
 impl Flights {
-    pub(crate) fn begin(&self, stage: Stage, count: usize) {
+    pub(crate) fn begin(&self, stage: Stage) {
+        self.begin_many(stage, 1);
+    }
+
+    pub(crate) fn begin_many(&self, stage: Stage, count: usize) {
+        self.total.fetch_add(count, Ordering::SeqCst);
         self.counts[stage as usize].fetch_add(count, Ordering::SeqCst);
     }
 
     /// An operation that goes on elsewhere begins there first, or it would seem to have landed.
-    pub(crate) fn end(&self, stage: Stage, count: usize) {
-        self.counts[stage as usize].fetch_sub(count, Ordering::SeqCst);
-        if self.watchers.load(Ordering::SeqCst) > 0 && self.total() == 0 {
+    pub(crate) fn end(&self, stage: Stage) {
+        self.counts[stage as usize].fetch_sub(1, Ordering::SeqCst);
+        let was = self.total.fetch_sub(1, Ordering::SeqCst);
+        if was == 1 && self.watchers.load(Ordering::SeqCst) > 0 {
             // With the lock, or a watcher could be between its look and its wait.
             drop(self.lock.lock());
             self.landed.notify_all();
@@ -47,10 +55,7 @@ impl Flights {
     }
 
     pub(crate) fn total(&self) -> usize {
-        self.counts
-            .iter()
-            .map(|count| count.load(Ordering::SeqCst))
-            .sum()
+        self.total.load(Ordering::SeqCst)
     }
 
     /// Waits until everything has landed; how many had not when the time was over.
@@ -87,16 +92,17 @@ mod tests {
     fn the_last_one_ends_the_wait() {
         let flights = Arc::new(Flights::default());
         assert_eq!(flights.wait_until_landed(Duration::ZERO), 0);
-        flights.begin(Stage::Worker, 2);
-        flights.begin(Stage::Ring, 1);
+        flights.begin_many(Stage::Worker, 2);
+        flights.begin(Stage::Ring);
         assert_eq!(flights.wait_until_landed(Duration::from_millis(5)), 3);
         let theirs = Arc::clone(&flights);
         let thread = std::thread::spawn(move || {
-            theirs.end(Stage::Worker, 2);
-            theirs.begin(Stage::Waiting, 1);
-            theirs.end(Stage::Ring, 1);
+            theirs.end(Stage::Worker);
+            theirs.end(Stage::Worker);
+            theirs.begin(Stage::Waiting);
+            theirs.end(Stage::Ring);
             std::thread::sleep(Duration::from_millis(10));
-            theirs.end(Stage::Waiting, 1);
+            theirs.end(Stage::Waiting);
         });
         assert_eq!(flights.wait_until_landed(Duration::MAX), 0);
         thread.join().unwrap();

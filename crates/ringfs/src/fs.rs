@@ -229,7 +229,7 @@ pub async fn open_dir(path: impl AsRef<Path>) -> io::Result<Dir> {
 /// assert!(ringfs::open_beneath(&etc, "/etc/passwd").await.is_err());
 /// # Ok::<(), std::io::Error>(()) }).unwrap();
 /// ```
-pub fn open_beneath<'a, P: AsRef<Path> + ?Sized>(root: &Dir, path: &'a P) -> OpenBeneath<'a> {
+pub fn open_beneath<'a, P: AsRef<Path> + ?Sized>(root: &'a Dir, path: &'a P) -> OpenBeneath<'a> {
     root.open_beneath(path)
 }
 

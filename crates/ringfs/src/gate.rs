@@ -1,29 +1,29 @@
 //! Who asks a server that does not answer must not take everybody's threads.
 //!
-//! The process's budget of threads that wait, and the ring's kernel workers, are for all. So the
-//! operations that lead to one mount whose file system asks somebody (a network's, FUSE's) get at
-//! most seven eighths of what the others leave; more of them wait here, in their order, until one of
-//! theirs is through. A thousand calls to a dead mount thus stall nobody but each other.
+//! The process's budget of threads that wait, and the ring's kernel workers, are for all. So of what
+//! there is a sixteenth is kept from operations that lead to mounts whose file systems ask somebody
+//! (a network's, FUSE's), and each such mount may have fifteen sixteenths of what the others leave;
+//! more of its operations wait here, in their order, until one is through. Thousands of calls to a
+//! dead mount thus stall nobody but each other.
 //!
 //! Where an operation leads is read off its path, without asking anybody: a symbolic link to such a
 //! mount is not seen. That costs fairness, never an answer.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Wake, Waker};
-
-use fscall::mounts::Mounts;
 
 use crate::capabilities::OperationKind;
 use crate::driver::{Driver, Shared};
 use crate::flights::Stage;
 use crate::op::{Answer, Job, Place, Request};
 use crate::trace;
+
+/// How many of those who wait a leaving operation lets in: one for its place, and some for room that
+/// others have left. One thread must not feed all.
+const AT_A_TIME: usize = 4;
 
 /// The servers that one driver's operations lead to.
 #[derive(Debug, Default)]
@@ -44,7 +44,21 @@ struct Server {
     waker: Option<Waker>,
 }
 
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Server")
+            .field("on_workers", &self.on_workers)
+            .field("on_ring", &self.on_ring)
+            .field("waiting", &self.waiting.len())
+            .finish_non_exhaustive()
+    }
+}
+
 impl Server {
+    fn inside(&self) -> usize {
+        self.on_workers + self.on_ring
+    }
+
     /// Is woken when the future of one that waits is dropped.
     fn waker(&mut self, driver: &Driver, id: u64) -> Waker {
         let dropped = || Dropped(driver.downgrade(), id);
@@ -64,27 +78,19 @@ impl Wake for Dropped {
     }
 }
 
-impl std::fmt::Debug for Server {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Server")
-            .field("on_workers", &self.on_workers)
-            .field("on_ring", &self.on_ring)
-            .field("waiting", &self.waiting.len())
-            .finish_non_exhaustive()
-    }
-}
-
-/// How many operations could be waiting for answers at a time, if there were but one server.
+/// How many operations could be waiting for answers at a time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Room {
-    pub(crate) workers: usize,
+    /// By workers and the ring together: they share the process's budget.
+    pub(crate) all: usize,
     pub(crate) ring: usize,
 }
 
-/// What one server may have of `room` while others hold `taken` of it.
+/// What one server may have of `room` while other servers hold `taken` of it.
 fn share(room: usize, taken: usize) -> usize {
-    let left = room.saturating_sub(taken);
-    left - left.div_ceil(8)
+    let reserve = room.div_ceil(16);
+    let left = room.saturating_sub(reserve + taken);
+    left - left / 16
 }
 
 impl Gate {
@@ -98,7 +104,7 @@ impl Gate {
     }
 
     /// Lets an operation through to a back end of `driver`, or keeps it until there is room.
-    pub(crate) fn admit(driver: &Driver, id: u64, job: Box<dyn Job>, wants: Stage) {
+    pub(crate) fn admit(driver: &Driver, id: u64, mut job: Box<dyn Job>, wants: Stage) {
         let gate = driver.gate();
         let mut servers = gate.servers();
         let server = servers.entry(id).or_default();
@@ -108,13 +114,15 @@ impl Gate {
             drop(servers);
             return driver.send_to(stage, Gated::wrap(driver, id, stage, job));
         }
-        driver.flights().begin(Stage::Waiting, 1);
-        let mut job = job;
-        if let Some(server) = servers.get_mut(&id) {
-            let waker = server.waker(driver, id);
-            job.watch(&mut Context::from_waker(&waker));
-            server.waiting.push_back(job);
-            trace::held_back(id, server.waiting.len());
+        driver.flights().begin(Stage::Waiting);
+        let server = servers.entry(id).or_default();
+        let waker = server.waker(driver, id);
+        job.watch(&mut Context::from_waker(&waker));
+        server.waiting.push_back(job);
+        let is_first = server.waiting.len() == 1;
+        drop(servers);
+        if is_first {
+            trace::held_back(id);
         }
     }
 
@@ -135,9 +143,10 @@ impl Gate {
         server.waiting = VecDeque::from(waiting);
         drop(servers);
         // Without the lock: what they hold may be the last of its kind.
-        let count = gone.len();
-        drop(gone);
-        driver.flights().end(Stage::Waiting, count);
+        for job in gone {
+            drop(job);
+            driver.flights().end(Stage::Waiting);
+        }
     }
 
     /// A place for the operation where it wants to go, or else on the other back end. It is counted
@@ -150,22 +159,28 @@ impl Gate {
         job: &dyn Job,
         wants: Option<Stage>,
     ) -> Option<Stage> {
-        let room = driver.room();
-        let taken = servers.iter().filter(|(other, _)| **other != id);
-        let (workers, ring) = taken.fold((0, 0), |(workers, ring), (_, server)| {
-            (workers + server.on_workers, ring + server.on_ring)
-        });
+        let (mut all, mut ring) = (0, 0);
+        for (other, server) in servers.iter() {
+            if *other != id {
+                all += server.inside();
+                ring += server.on_ring;
+            }
+        }
         let server = servers.get_mut(&id)?;
-        // One at least, however little there is.
-        let alone = server.on_workers + server.on_ring == 0;
-        let on_ring =
-            || (alone || server.on_ring < share(room.ring, ring)) && driver.ring_may_take(job);
-        let by_worker = || {
-            (alone || server.on_workers < share(room.workers, workers)) && driver.pool_may_take(job)
+        // One of each at least, however little there is: when it is through, the next is let in.
+        let ring_has_room = if server.inside() == 0 {
+            true
+        } else {
+            let room = driver.room(self.on_workers());
+            if server.inside() >= share(room.all, all) {
+                return None;
+            }
+            server.on_ring < share(room.ring, ring)
         };
+        let on_ring = || ring_has_room && driver.ring_may_take(job);
         let stage = match wants {
             Some(Stage::Ring) if on_ring() => Stage::Ring,
-            _ if by_worker() => Stage::Worker,
+            _ if driver.pool_may_take(job) => Stage::Worker,
             _ if on_ring() => Stage::Ring,
             _ => return None,
         };
@@ -178,7 +193,7 @@ impl Gate {
         Some(stage)
     }
 
-    /// An operation is through: lets in as many as there is room for now.
+    /// An operation is through: lets in others, as far as there is room now.
     fn leave(driver: &Driver, id: u64, stage: Stage) {
         let gate = driver.gate();
         let mut servers = gate.servers();
@@ -195,44 +210,59 @@ impl Gate {
         if std::mem::replace(&mut server.letting_in, true) {
             return;
         }
-        loop {
-            let Some(job) = servers
-                .get_mut(&id)
-                .and_then(|server| server.waiting.pop_front())
-            else {
-                break;
-            };
-            if job.is_abandoned() {
-                drop(servers);
+        drop(servers);
+        let mut sent = 0;
+        while let Some((job, stage)) = gate.next(driver, id, sent >= AT_A_TIME) {
+            if let Some(stage) = stage {
+                driver.send_to(stage, Gated::wrap(driver, id, stage, job));
+                sent += 1;
+            } else {
                 drop(job);
-                driver.flights().end(Stage::Waiting, 1);
-                servers = gate.servers();
-                continue;
             }
-            let Some(stage) = gate.choose(&mut servers, id, driver, job.as_ref(), None) else {
-                if let Some(server) = servers.get_mut(&id) {
-                    server.waiting.push_front(job);
-                }
-                break;
-            };
-            drop(servers);
-            driver.send_to(stage, Gated::wrap(driver, id, stage, job));
-            driver.flights().end(Stage::Waiting, 1);
-            servers = gate.servers();
+            driver.flights().end(Stage::Waiting);
         }
-        if let Some(server) = servers.get_mut(&id) {
+    }
+
+    /// The first that waits, with its place; or without, if nobody waits for it any more. If there
+    /// is none, or no place for it, or enough have been let in and one inside will go on with the
+    /// next, the thread's letting in is over: at the same moment, so that whoever leaves from now on
+    /// goes on with it.
+    fn next(
+        &self,
+        driver: &Driver,
+        id: u64,
+        are_enough: bool,
+    ) -> Option<(Box<dyn Job>, Option<Stage>)> {
+        let mut servers = self.servers();
+        let server = servers.get_mut(&id)?;
+        let goes_on = !are_enough || server.inside() == 0;
+        let next = goes_on.then(|| server.waiting.pop_front()).flatten();
+        let Some(job) = next else {
             server.letting_in = false;
-            if server.on_workers + server.on_ring + server.waiting.len() == 0 {
+            if server.inside() + server.waiting.len() == 0 {
                 servers.remove(&id);
             }
+            return None;
+        };
+        if job.is_abandoned() {
+            return Some((job, None));
         }
+        let stage = self.choose(&mut servers, id, driver, job.as_ref(), None);
+        if stage.is_none() {
+            let server = servers.entry(id).or_default();
+            server.waiting.push_front(job);
+            server.letting_in = false;
+            return None;
+        }
+        Some((job, stage))
     }
 }
 
 /// An operation that was let in; others follow when it is through.
 struct Gated {
     job: Box<dyn Job>,
-    pass: Pass,
+    /// Gone once it has been given up.
+    pass: Option<Pass>,
 }
 
 struct Pass {
@@ -251,7 +281,10 @@ impl Gated {
     fn wrap(driver: &Driver, id: u64, stage: Stage, job: Box<dyn Job>) -> Box<dyn Job> {
         let driver = driver.clone();
         let pass = Pass { driver, id, stage };
-        Box::new(Self { job, pass })
+        Box::new(Self {
+            job,
+            pass: Some(pass),
+        })
     }
 }
 
@@ -298,62 +331,8 @@ impl Job for Gated {
 
     fn disown(&mut self) {
         self.job.disown();
+        self.pass = None;
     }
-}
-
-/// Finds out which server operations lead to. What was learnt of a directory is used for the next
-/// operation as well, so one is for operations that are asked together.
-pub(crate) struct Guide<'a> {
-    mounts: &'a Mounts,
-    base: Option<(RawFd, PathBuf)>,
-}
-
-impl<'a> Guide<'a> {
-    /// `None` if there is no server that anything could lead to.
-    pub(crate) fn new(mounts: &'a Mounts) -> Option<Self> {
-        let base = None;
-        mounts.has_servers().then_some(Self { mounts, base })
-    }
-
-    /// The id of the mount.
-    pub(crate) fn server_of(&mut self, place: Place<'_>) -> Option<u64> {
-        let path = Path::new(std::ffi::OsStr::from_bytes(place.path));
-        let absolute = if path.is_absolute() {
-            lexical(path)
-        } else {
-            lexical(&self.base(place.dir)?.join(path))
-        };
-        self.mounts.server_at(absolute.as_os_str().as_bytes())
-    }
-
-    /// The path of a directory, as the kernel knows it: neither call asks a file system.
-    fn base(&mut self, dir: BorrowedFd<'_>) -> Option<&Path> {
-        let fd = dir.as_raw_fd();
-        if self.base.as_ref().is_none_or(|(known, _)| *known != fd) {
-            let path = if fd == fscall::CWD.as_raw_fd() {
-                std::env::current_dir()
-            } else {
-                std::fs::read_link(format!("/proc/self/fd/{fd}"))
-            };
-            self.base = Some((fd, path.ok()?));
-        }
-        self.base.as_ref().map(|(_, path)| path.as_path())
-    }
-}
-
-/// An absolute path without `.` and `..`, as if no component were a symbolic link.
-fn lexical(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::from("/");
-    for component in path.components() {
-        match component {
-            Component::Normal(name) => plain.push(name),
-            Component::ParentDir => {
-                plain.pop();
-            }
-            Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
-        }
-    }
-    plain
 }
 
 #[cfg(test)]
@@ -361,22 +340,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_eighth_is_left() {
-        assert_eq!(share(512, 0), 448);
-        assert_eq!(share(64, 0), 56);
-        assert_eq!(share(512, 448), 56);
-        assert_eq!((share(1, 0), share(0, 0), share(3, 5)), (0, 0, 0));
-    }
-
-    #[test]
-    fn paths_as_they_are_written() {
-        for (path, plain) in [
-            ("/a/./b//c/", "/a/b/c"),
-            ("/a/../../b", "/b"),
-            ("/", "/"),
-            ("/..", "/"),
-        ] {
-            assert_eq!(lexical(Path::new(path)), Path::new(plain));
+    fn something_is_left_however_many_servers_there_are() {
+        assert_eq!(share(512, 0), 450);
+        assert_eq!(share(512, 450), 29);
+        for room in 0..600 {
+            let mut taken = 0;
+            for _ in 0..50 {
+                taken += share(room, taken);
+            }
+            assert!(taken <= room - room.div_ceil(16), "{taken} of {room}");
         }
     }
 }

@@ -29,7 +29,7 @@ pub(crate) enum Inline {
     Answered(FsKey),
     /// As [`Answered`](Self::Answered), but the last close of this descriptor may remove the file
     /// and take its time, so it is another thread's to do.
-    Removed(OwnedFd),
+    Removed(FsKey, OwnedFd),
     /// Final, and the same that the plain call would have failed with.
     Failed(io::Error),
     /// The next route has to ask.
@@ -138,7 +138,7 @@ impl InlineRoute {
         };
         match self.by_descriptor(fd.as_fd(), prepared, answer) {
             None => Inline::Miss,
-            Some(_) if answer.nlink() == Some(0) => Inline::Removed(fd),
+            Some(from) if answer.nlink() == Some(0) => Inline::Removed(from, fd),
             Some(from) => Inline::Answered(from),
         }
     }

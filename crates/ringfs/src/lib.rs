@@ -43,6 +43,7 @@ mod driver;
 mod flights;
 mod fs;
 mod gate;
+mod guide;
 mod inline;
 mod many;
 mod metadata;

@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use fscall::Form;
+
 use crate::capabilities::{OperationKind, Route};
 use crate::flights::{Flights, Stage};
 
@@ -50,8 +52,10 @@ impl Counters {
         self.inline_misses.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn count_hit_on(&self, file_system: FsKey) {
-        self.inline.hit(file_system);
+    /// A stat that was answered inline, which is all that is counted of it: each counter costs as
+    /// much as a hundredth of such a call.
+    pub(crate) fn count_hit_on(&self, file_system: FsKey, form: Form) {
+        self.inline.hit(file_system, form);
     }
 
     /// Of a miss that was [counted](Self::count_miss): where it turned out to be.
@@ -69,10 +73,16 @@ impl Counters {
     }
 
     pub(crate) fn snapshot(&self, gauges: Gauges, may_statmount: bool) -> Metrics {
-        let calls = self
+        let mut calls = self
             .calls
             .each_ref()
             .map(|routes| routes.each_ref().map(|count| count.load(Ordering::Relaxed)));
+        for (operation, form) in [
+            (OperationKind::StatxFd, Form::Fd),
+            (OperationKind::StatxPath, Form::Path),
+        ] {
+            calls[operation as usize][Route::Inline as usize] += self.inline.all_hits(form);
+        }
         Metrics {
             calls,
             inline: self.inline.snapshot(may_statmount),

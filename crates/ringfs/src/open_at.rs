@@ -8,14 +8,12 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use fscall::OFlags;
-
 use crate::driver::Driver;
 use crate::op::{Open, Pending};
 
-/// What is always asked for when a file is opened: to read it, hidden from programs that are
-/// executed, and without it becoming the terminal that controls the process.
-pub(crate) const FILE_FLAGS: OFlags = OFlags::CLOEXEC.union(OFlags::NOCTTY);
+mod opening;
+
+pub(crate) use opening::Opening;
 
 /// How a file is to be opened for reading, made by [`Dir::open_at`]; `.await` opens it.
 ///
@@ -43,19 +41,13 @@ pub(crate) const FILE_FLAGS: OFlags = OFlags::CLOEXEC.union(OFlags::NOCTTY);
 #[derive(Clone, Debug)]
 #[must_use = "nothing is opened until it is awaited"]
 pub struct OpenAt<'a> {
-    driver: Driver,
-    dir: Arc<OwnedFd>,
-    path: &'a Path,
-    flags: OFlags,
+    opening: Opening<'a>,
 }
 
 impl<'a> OpenAt<'a> {
-    pub(crate) fn new(driver: Driver, dir: Arc<OwnedFd>, path: &'a Path) -> Self {
+    pub(crate) fn new(driver: &'a Driver, dir: &'a Arc<OwnedFd>, path: &'a Path) -> Self {
         Self {
-            driver,
-            dir,
-            path,
-            flags: FILE_FLAGS,
+            opening: Opening::new(driver, dir, path),
         }
     }
 
@@ -63,7 +55,7 @@ impl<'a> OpenAt<'a> {
     /// not, a link is `ELOOP`.
     #[doc(alias = "O_NOFOLLOW")]
     pub fn follow_symlinks(mut self, follow: bool) -> Self {
-        self.flags.set(OFlags::NOFOLLOW, !follow);
+        self.opening = self.opening.follow_symlinks(follow);
         self
     }
 
@@ -71,7 +63,7 @@ impl<'a> OpenAt<'a> {
     /// get `EPERM`.
     #[doc(alias = "O_NOATIME")]
     pub fn noatime(mut self, noatime: bool) -> Self {
-        self.flags.set(OFlags::NOATIME, noatime);
+        self.opening = self.opening.noatime(noatime);
         self
     }
 
@@ -79,7 +71,7 @@ impl<'a> OpenAt<'a> {
     /// never. Files and directories do not care.
     #[doc(alias = "O_NONBLOCK")]
     pub fn nonblock(mut self, nonblock: bool) -> Self {
-        self.flags.set(OFlags::NONBLOCK, nonblock);
+        self.opening = self.opening.nonblock(nonblock);
         self
     }
 }
@@ -133,8 +125,9 @@ impl Future for OpenAtFuture<'_> {
 
 impl OpenAt<'_> {
     fn start(&self) -> io::Result<Pending<OwnedFd>> {
-        let path = fscall::to_c_path(self.path.as_os_str().as_bytes())?;
-        let op = Open::new(Some(Arc::clone(&self.dir)), path, self.flags);
-        self.driver.submit(op)
+        let opening = &self.opening;
+        let path = fscall::to_c_path(opening.path.as_os_str().as_bytes())?;
+        let op = Open::new(Some(Arc::clone(opening.dir)), path, opening.flags);
+        opening.driver.submit(op)
     }
 }

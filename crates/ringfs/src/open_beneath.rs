@@ -20,7 +20,7 @@ use crate::coop;
 use crate::driver::Driver;
 use crate::metadata::Metadata;
 use crate::op::{self, Opened, StatxOp};
-use crate::open_at::FILE_FLAGS;
+use crate::open_at::Opening;
 
 /// How a file beneath a directory is to be opened for reading, made by [`open_beneath`] and
 /// [`Dir::open_beneath`]; `.await` opens it, and gives its metadata with it.
@@ -65,20 +65,14 @@ use crate::open_at::FILE_FLAGS;
 #[derive(Clone, Debug)]
 #[must_use = "nothing is opened until it is awaited"]
 pub struct OpenBeneath<'a> {
-    driver: Driver,
-    dir: Arc<OwnedFd>,
-    path: &'a Path,
-    flags: OFlags,
+    opening: Opening<'a>,
     route: Option<Route>,
 }
 
 impl<'a> OpenBeneath<'a> {
-    pub(crate) fn new(driver: Driver, dir: Arc<OwnedFd>, path: &'a Path) -> Self {
+    pub(crate) fn new(driver: &'a Driver, dir: &'a Arc<OwnedFd>, path: &'a Path) -> Self {
         Self {
-            driver,
-            dir,
-            path,
-            flags: FILE_FLAGS,
+            opening: Opening::new(driver, dir, path),
             route: None,
         }
     }
@@ -87,7 +81,7 @@ impl<'a> OpenBeneath<'a> {
     /// not, a link is `ELOOP`.
     #[doc(alias = "O_NOFOLLOW")]
     pub fn follow_symlinks(mut self, follow: bool) -> Self {
-        self.flags.set(OFlags::NOFOLLOW, !follow);
+        self.opening = self.opening.follow_symlinks(follow);
         self
     }
 
@@ -95,7 +89,7 @@ impl<'a> OpenBeneath<'a> {
     /// get `EPERM`.
     #[doc(alias = "O_NOATIME")]
     pub fn noatime(mut self, noatime: bool) -> Self {
-        self.flags.set(OFlags::NOATIME, noatime);
+        self.opening = self.opening.noatime(noatime);
         self
     }
 
@@ -103,7 +97,7 @@ impl<'a> OpenBeneath<'a> {
     /// never. Files and directories do not care.
     #[doc(alias = "O_NONBLOCK")]
     pub fn nonblock(mut self, nonblock: bool) -> Self {
-        self.flags.set(OFlags::NONBLOCK, nonblock);
+        self.opening = self.opening.nonblock(nonblock);
         self
     }
 
@@ -157,7 +151,7 @@ impl Future for OpenBeneathFuture<'_> {
         loop {
             let answer = match &mut self.state {
                 State::New(open) => {
-                    if open.may_be_inline() || open.driver.is_this_thread() {
+                    if open.may_be_inline() {
                         ready!(coop::poll_proceed(cx));
                     }
                     match open.start() {
@@ -189,30 +183,31 @@ enum Started {
 
 impl OpenBeneath<'_> {
     fn may_be_inline(&self) -> bool {
-        self.route
-            .map_or_else(|| self.driver.is_inline(), |route| route == Route::Inline)
+        self.route.map_or_else(
+            || self.opening.driver.is_inline(),
+            |route| route == Route::Inline,
+        )
     }
 
     fn start(&self) -> io::Result<Started> {
-        self.driver.check()?;
-        fscall::with_c_path(self.path.as_os_str().as_bytes(), |path| {
+        let Opening {
+            driver,
+            dir,
+            path,
+            flags,
+        } = self.opening;
+        driver.check()?;
+        fscall::with_c_path(path.as_os_str().as_bytes(), |path| {
             if self.may_be_inline()
-                && let Some(answer) =
-                    self.driver
-                        .try_open_beneath(self.dir.as_fd(), path, self.flags)
+                && let Some(answer) = driver.try_open_beneath(dir.as_fd(), path, flags)
             {
                 return Ok(Started::Answer(answer));
             }
             if self.route == Some(Route::Inline) {
                 return Err(io::ErrorKind::WouldBlock.into());
             }
-            let hops = hop(
-                self.driver.clone(),
-                Arc::clone(&self.dir),
-                path.to_owned(),
-                self.flags,
-                self.route,
-            );
+            let (driver, dir) = (driver.clone(), Arc::clone(dir));
+            let hops = hop(driver, dir, path.to_owned(), flags, self.route);
             Ok(Started::Waiting(Hops(Box::pin(hops))))
         })
     }

@@ -51,7 +51,7 @@ impl Pool {
     pub(crate) fn submit(&self, job: Box<dyn Job>) {
         let counters = &self.queue.counters;
         counters.add(job.kind(), Route::Worker, job.calls());
-        counters.flights.begin(Stage::Worker, 1);
+        counters.flights.begin(Stage::Worker);
         self.queue.jobs().push_back(job);
         if let Err(error) = self.crew.call_in() {
             let error = io::Error::from(error);
@@ -84,7 +84,7 @@ struct Landed<'a>(&'a Counters);
 
 impl Drop for Landed<'_> {
     fn drop(&mut self) {
-        self.0.flights.end(Stage::Worker, 1);
+        self.0.flights.end(Stage::Worker);
     }
 }
 

@@ -172,7 +172,7 @@ impl Future for StatFuture<'_> {
         loop {
             let answer = match &mut self.state {
                 State::New(stat) => {
-                    if stat.may_be_inline() || stat.driver.is_this_thread() {
+                    if stat.may_be_inline() {
                         ready!(coop::poll_proceed(cx));
                     }
                     let mut answer = Statx::default();

@@ -35,7 +35,7 @@ event!(
 );
 event!(
     /// Too many operations lead to one mount.
-    held_back(mount: u64, waiting: usize) debug "operations wait for others of the same mount"
+    held_back(mount: u64) debug "operations wait for others of the same mount"
 );
 event!(
     /// A driver was shut down.

@@ -5,7 +5,14 @@ use crate::toolchain::Toolchain;
 
 /// Futures dropped and forgotten at any moment, servers that die, and as much at once as there
 /// may be.
-const TESTS: [&str; 5] = ["drops", "fuse", "fuse_hostile", "crowd", "sandbox"];
+const TESTS: [&str; 6] = [
+    "drops",
+    "dead_mounts",
+    "fuse",
+    "fuse_hostile",
+    "crowd",
+    "sandbox",
+];
 
 /// What would say nothing here, and why.
 const LEFT_OUT: [(&str, &str); 1] = [(

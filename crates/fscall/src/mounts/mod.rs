@@ -6,13 +6,16 @@
 
 mod kind;
 pub(crate) mod mountinfo;
+mod servers;
 mod table;
 mod watch;
 
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
 use self::kind::Kind;
+pub use self::servers::Servers;
 use self::table::{Entry, Table};
 use self::watch::{MountInfo, Watch};
 use crate::{Statx, StatxMask, statmount};
@@ -90,8 +93,9 @@ impl<const TIMES: u32> Looked<TIMES> {
         known: impl Fn(u8) -> Option<T>,
         look: impl FnOnce() -> u8,
     ) -> Option<T> {
-        // Relaxed: a count that is a little off looks a little earlier or later.
-        let calls = self.calls.fetch_add(1, Ordering::Relaxed);
+        // No atomic addition: a count that is a little off looks a little earlier or later.
+        let calls = self.calls.load(Ordering::Relaxed);
+        self.calls.store(calls.wrapping_add(1), Ordering::Relaxed);
         let answer = known(self.answer.load(Ordering::Relaxed));
         if answer.is_some() && !calls.is_multiple_of(TIMES) {
             return answer;
@@ -163,7 +167,7 @@ impl Mounts {
     /// [`CACHED`](crate::ResolveFlags::CACHED) keep a call from waiting for somebody else: not on
     /// 9p, cifs, coda, gfs2, ocfs2, pvfs2, and any type that mainline kernels do not have.
     ///
-    /// It costs an atomic counter. Every 256th call looks whether mounts have changed.
+    /// Every 256th call looks whether mounts have changed.
     pub fn dont_sync(&self) -> DontSync {
         let look = || {
             let answer = self.watch.retry_and_look(MountInfo::dont_sync);
@@ -173,31 +177,21 @@ impl Mounts {
         answer.unwrap_or(DontSync::Unknown)
     }
 
-    /// Whether anything is mounted whose file system passes questions on to somebody who may never
-    /// answer: a network's, FUSE's, autofs, and types that mainline kernels do not have.
+    /// The mounts that pass questions on to somebody; `None` if there is none, or the mount table
+    /// can't be read.
     ///
-    /// It costs an atomic counter. Every 16th call looks whether mounts have changed. True where the
-    /// mount table can't be read.
-    pub fn has_servers(&self) -> bool {
-        const NO: u8 = 1;
-        const YES: u8 = 2;
-        let look = || match self.watch.look(MountInfo::has_servers) {
-            Some(false) => NO,
-            Some(true) | None => YES,
+    /// Every 16th call looks whether mounts have changed, or each while there is one.
+    pub fn servers(&self) -> Option<Arc<Servers>> {
+        const NONE: u8 = 1;
+        const SOME: u8 = 2;
+        let look = || {
+            let servers = self.watch.look(|mounts| Arc::clone(mounts.servers()));
+            servers.filter(|servers| !servers.is_empty())
         };
-        let known = |answer| (answer != 0).then_some(answer == YES);
-        self.servers.get_or_look(known, look).unwrap_or(true)
-    }
-
-    /// The id in `/proc/self/mountinfo` of such a mount, if an absolute path leads there. Nobody is
-    /// asked: the path is taken as it is written, without `.`, `..` and symbolic links.
-    ///
-    /// ```
-    /// let mounts = fscall::mounts::Mounts::new();
-    /// assert_eq!(mounts.server_at(b"/proc/self"), None);
-    /// ```
-    pub fn server_at(&self, path: &[u8]) -> Option<u64> {
-        self.watch.look(|mounts| mounts.server_at(path))?
+        let known = |answer| (answer != 0).then_some(answer);
+        let any = || if look().is_some() { SOME } else { NONE };
+        let is_there = self.servers.get_or_look(known, any) == Some(SOME);
+        is_there.then(look).flatten()
     }
 
     fn kind(&self, stat: &Statx, may_statmount: bool) -> Option<Kind> {

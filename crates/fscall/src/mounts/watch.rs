@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::os::fd::AsRawFd;
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
-use super::kind::{Kind, asks_a_server, ignores_dont_sync};
+use super::kind::{Kind, ignores_dont_sync};
+use super::servers::Servers;
 use super::{DontSync, mountinfo};
 
 /// `/proc/self/mountinfo`, open, and what was read from it.
@@ -32,19 +33,10 @@ pub(super) struct MountInfo {
     by_id: HashMap<u64, (Option<Dev>, Kind)>,
     /// `None`: mounts of this device do not agree.
     by_dev: HashMap<Dev, Option<Kind>>,
-    /// The last one covers those before it.
-    by_point: HashMap<Vec<u8>, At>,
-    any_server: bool,
+    servers: Arc<Servers>,
     any_ignores_dont_sync: bool,
     /// The mount of `/` is there and does not.
     root_honours_it: bool,
-}
-
-/// What is mounted at a place.
-#[derive(Clone, Copy)]
-struct At {
-    id: u64,
-    asks_a_server: bool,
 }
 
 impl Watch {
@@ -94,8 +86,12 @@ impl Watch {
     }
 }
 
+/// Room for most mount tables: a file in `/proc` does not tell its size, and is made anew up to the
+/// position of each read.
+const LIKELY: usize = 16 * 1024;
+
 fn read(mut file: File) -> io::Result<(File, MountInfo)> {
-    let mut content = Vec::new();
+    let mut content = Vec::with_capacity(LIKELY);
     file.rewind()?;
     file.read_to_end(&mut content)?;
     Ok((file, MountInfo::parse(&content)))
@@ -104,6 +100,7 @@ fn read(mut file: File) -> io::Result<(File, MountInfo)> {
 impl MountInfo {
     fn parse(content: &[u8]) -> Self {
         let mut mounts = Self::default();
+        let mut servers = Servers::default();
         for line in mountinfo::lines(content) {
             let Some(line) = line else {
                 // A mount of which nothing is known.
@@ -117,12 +114,7 @@ impl MountInfo {
             if *of_dev != Some(kind) {
                 *of_dev = None;
             }
-            let at = At {
-                id: line.id,
-                asks_a_server: asks_a_server(line.fs_type),
-            };
-            mounts.any_server |= at.asks_a_server;
-            mounts.by_point.insert(mountinfo::unescape(line.point), at);
+            servers.add(&line);
             let ignores = ignores_dont_sync(line.fs_type);
             mounts.any_ignores_dont_sync |= ignores;
             if line.point == b"/" {
@@ -130,6 +122,7 @@ impl MountInfo {
                 mounts.root_honours_it = !ignores;
             }
         }
+        mounts.servers = Arc::new(servers);
         mounts
     }
 
@@ -144,24 +137,8 @@ impl MountInfo {
         *self.by_dev.get(&dev)?
     }
 
-    pub(super) fn has_servers(&self) -> bool {
-        self.any_server
-    }
-
-    /// The mount that a path without `.` and `..` leads to if none of its components is a symbolic
-    /// link; its id if it is one that asks a server.
-    pub(super) fn server_at(&self, path: &[u8]) -> Option<u64> {
-        let mut end = path.len();
-        loop {
-            let point = if end == 0 { b"/" } else { &path[..end] };
-            if let Some(at) = self.by_point.get(point) {
-                return at.asks_a_server.then_some(at.id);
-            }
-            if end == 0 {
-                return None;
-            }
-            end = path[..end].iter().rposition(|&byte| byte == b'/')?;
-        }
+    pub(super) fn servers(&self) -> &Arc<Servers> {
+        &self.servers
     }
 
     pub(super) fn dont_sync(&self) -> DontSync {
@@ -221,35 +198,6 @@ mod tests {
         assert_eq!(mounts.by_dev((0, 5)), Some(Kind::Other));
         assert_eq!(mounts.by_dev((0, 7)), None);
         assert_eq!(mounts.by_dev((0, 77)), None);
-    }
-
-    #[test]
-    fn servers_by_the_place_they_are_mounted_at() {
-        let with = |line: &[u8]| MountInfo::parse(&[TABLE, line].concat());
-        let mounts = with(b"7 6 0:8 / /b/x\\040y rw - tmpfs t rw\n8 1 0:6 / /f rw - fuse.z z rw\n");
-        assert!(mounts.has_servers());
-        for (path, server) in [
-            ("/", None),
-            ("/proc/1", None),
-            ("/b", Some(6)),
-            ("/b/dir/file", Some(6)),
-            ("/bb", None),
-            ("/b/x y/file", None),
-            ("/f/", Some(8)),
-            ("relative", None),
-            ("", None),
-        ] {
-            assert_eq!(mounts.server_at(path.as_bytes()), server, "{path}");
-        }
-        // What is mounted over another hides it.
-        assert_eq!(
-            with(b"7 6 0:8 / /b rw - ext4 t rw\n").server_at(b"/b/f"),
-            None
-        );
-        assert_eq!(
-            with(b"7 1 0:8 / / rw - nfs h:/ rw\n").server_at(b"/x"),
-            Some(7)
-        );
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::Context;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::{Context, Wake, Waker};
 
 use fscall::Statx;
 use futures_channel::oneshot;
@@ -26,6 +26,25 @@ struct Collected {
     missing: usize,
     /// Gone once the future has been told.
     done: Option<oneshot::Sender<Answers>>,
+    /// Who is to be woken when the future is dropped, and for how many of the files.
+    watchers: Vec<(Waker, usize)>,
+}
+
+/// Wakes the watchers of a batch, for the future's channel knows but one waker.
+struct Dropped(Weak<Gather>);
+
+impl Wake for Dropped {
+    fn wake(self: Arc<Self>) {
+        let Some(gather) = self.0.upgrade() else {
+            return;
+        };
+        let watchers = std::mem::take(&mut gather.collected().watchers);
+        for (waker, times) in watchers {
+            for _ in 0..times {
+                waker.wake_by_ref();
+            }
+        }
+    }
 }
 
 impl Gather {
@@ -42,6 +61,7 @@ impl Gather {
                 answers,
                 missing: len - first,
                 done: Some(done),
+                watchers: Vec::new(),
             }),
         });
         let driver = &gather.question.driver;
@@ -96,6 +116,26 @@ impl Gather {
         }
     }
 
+    /// Has the task of `cx` woken for one more file when the future is dropped.
+    fn watch(self: &Arc<Self>, cx: &mut Context<'_>) {
+        let mut collected = self.collected();
+        let Collected { done, watchers, .. } = &mut *collected;
+        let Some(done) = done else {
+            return;
+        };
+        let known = watchers
+            .iter_mut()
+            .find(|(waker, _)| waker.will_wake(cx.waker()));
+        if let Some((_, times)) = known {
+            *times += 1;
+            return;
+        }
+        watchers.push((cx.waker().clone(), 1));
+        let waker = Waker::from(Arc::new(Dropped(Arc::downgrade(self))));
+        // Whether it is dropped already is found out by who looks.
+        let _ = done.poll_canceled(&mut Context::from_waker(&waker));
+    }
+
     /// Nobody wants the answers any more.
     fn is_abandoned(&self) -> bool {
         let collected = self.collected();
@@ -131,10 +171,7 @@ impl Job for Item {
     }
 
     fn watch(&mut self, cx: &mut Context<'_>) {
-        if let Some(done) = &mut self.gather.collected().done {
-            // Whether it is already is found out by who looks.
-            let _ = done.poll_canceled(cx);
-        }
+        self.gather.watch(cx);
     }
 
     fn run(mut self: Box<Self>) {
@@ -200,7 +237,9 @@ impl Job for Helper {
         self.0.is_abandoned()
     }
 
-    fn watch(&mut self, _: &mut Context<'_>) {}
+    fn watch(&mut self, cx: &mut Context<'_>) {
+        self.0.watch(cx);
+    }
 
     fn run(self: Box<Self>) {
         self.help();

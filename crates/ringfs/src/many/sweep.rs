@@ -86,7 +86,12 @@ impl Job for Sweep {
         self.done.as_ref().is_none_or(oneshot::Sender::is_canceled)
     }
 
-    fn watch(&mut self, _: &mut Context<'_>) {}
+    fn watch(&mut self, cx: &mut Context<'_>) {
+        if let Some(done) = &mut self.done {
+            // Whether it is dropped already is found out by who looks.
+            let _ = done.poll_canceled(cx);
+        }
+    }
 
     fn run(mut self: Box<Self>) {
         let driver = &self.question.driver;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use fscall::Statx;
+use fscall::{Form, Statx};
 
 /// What an answer tells of the file system that it came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,13 +50,20 @@ pub(super) struct ByFileSystem {
 struct Slot {
     /// 0: nobody's.
     key: AtomicU64,
-    hits: AtomicU64,
+    /// By the descriptor form, by the path form.
+    hits: [AtomicU64; 2],
     misses: AtomicU64,
 }
 
 impl ByFileSystem {
-    pub(super) fn hit(&self, key: FsKey) {
-        self.slot(key).hits.fetch_add(1, Ordering::Relaxed);
+    pub(super) fn hit(&self, key: FsKey, form: Form) {
+        self.slot(key).hits[form as usize].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// On all of them together, by this form.
+    pub(super) fn all_hits(&self, form: Form) -> u64 {
+        let hits = |slot: &Slot| slot.hits[form as usize].load(Ordering::Relaxed);
+        self.slots.iter().chain([&self.others]).map(hits).sum()
     }
 
     pub(super) fn miss(&self, key: FsKey) {
@@ -90,7 +97,8 @@ impl ByFileSystem {
     pub(super) fn snapshot(&self, may_statmount: bool) -> Vec<FileSystemHits> {
         let mut by_name = BTreeMap::<String, (u64, u64)>::new();
         for slot in self.slots.iter().chain([&self.others]) {
-            let hits = slot.hits.load(Ordering::Relaxed);
+            let [by_fd, by_path] = &slot.hits;
+            let hits = by_fd.load(Ordering::Relaxed) + by_path.load(Ordering::Relaxed);
             let misses = slot.misses.load(Ordering::Relaxed);
             if hits + misses > 0 {
                 let key = FsKey(slot.key.load(Ordering::Relaxed));
@@ -133,13 +141,18 @@ mod tests {
         let keys = (1..=SLOTS as u64 * 2).map(FsKey);
         for (key, times) in keys.clone().zip(1..) {
             for _ in 0..times {
-                counts.hit(key);
+                counts.hit(key, Form::Path);
             }
             counts.miss(key);
         }
-        let of = |key: FsKey| counts.slot(key).hits.load(Ordering::Relaxed);
+        let of = |key: FsKey| counts.slot(key).hits[Form::Path as usize].load(Ordering::Relaxed);
         assert_eq!((of(FsKey(1)), of(FsKey(2))), (1, 2));
         let slots = || counts.slots.iter().chain([&counts.others]);
+        let hits = (1..=SLOTS as u64 * 2).sum();
+        assert_eq!(
+            (counts.all_hits(Form::Path), counts.all_hits(Form::Fd)),
+            (hits, 0)
+        );
         let misses = slots().map(|slot| slot.misses.load(Ordering::Relaxed));
         assert_eq!(misses.sum::<u64>(), keys.count() as u64);
     }

@@ -5,12 +5,13 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use fscall::{OpenHow, Statx, StatxFlags, StatxMask};
 use futures_channel::oneshot;
 
 use crate::capabilities::OperationKind;
+use crate::coop;
 
 mod canonicalize;
 mod close;
@@ -155,21 +156,42 @@ pub(crate) fn pack<O: Operation>(op: O) -> (Box<dyn Job>, Pending<O::Output>) {
             op,
             done: Some(done),
         }),
-        Pending(result),
+        Pending {
+            result,
+            takes_turn: false,
+        },
     )
 }
 
 /// The result of an operation that a back end has. Dropping it abandons the operation: what it
 /// will bring is dropped on arrival.
 #[derive(Debug)]
-pub(crate) struct Pending<T>(oneshot::Receiver<io::Result<T>>);
+pub(crate) struct Pending<T> {
+    result: oneshot::Receiver<io::Result<T>>,
+    /// It is there already, and others must have their turn as well.
+    takes_turn: bool,
+}
+
+impl<T> Pending<T> {
+    /// Of an operation that has been done on the spot.
+    pub(crate) fn done_here(self) -> Self {
+        Self {
+            takes_turn: true,
+            ..self
+        }
+    }
+}
 
 impl<T> Future for Pending<T> {
     type Output = io::Result<T>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
+        if self.takes_turn {
+            ready!(coop::poll_proceed(cx));
+            self.takes_turn = false;
+        }
         // The sender is dropped unused only if a back end's thread died.
-        Pin::new(&mut self.0)
+        Pin::new(&mut self.result)
             .poll(cx)
             .map(|result| result.unwrap_or_else(|_| Err(io::ErrorKind::BrokenPipe.into())))
     }

@@ -78,6 +78,11 @@ impl Ring {
         self.inbox.setup.get()
     }
 
+    /// Whether it takes operations, as a ring that has broken down does not.
+    pub(crate) fn is_open(&self) -> bool {
+        self.inbox.jobs.is_open()
+    }
+
     /// How many kernel workers there may be at the moment; 0 before there is a ring, or where the
     /// kernel's own limit applies.
     pub(crate) fn workers(&self) -> usize {
@@ -114,7 +119,7 @@ impl Inbox {
     where
         I: IntoIterator<Item = Box<dyn Job>>,
     {
-        let count = |jobs: &I| self.counters.flights.begin(Stage::Ring, len(jobs));
+        let count = |jobs: &I| self.counters.flights.begin_many(Stage::Ring, len(jobs));
         let wake = self.jobs.put(jobs, count)?;
         self.rouse(wake);
         Ok(())
@@ -148,7 +153,7 @@ impl Inbox {
     }
 
     pub(super) fn finished_one(&self) {
-        self.counters.flights.end(Stage::Ring, 1);
+        self.counters.flights.end(Stage::Ring);
     }
 
     fn waiting_for_setup(&self) -> MutexGuard<'_, Vec<oneshot::Sender<()>>> {

@@ -79,6 +79,11 @@ impl<T> Mailbox<T> {
         self.wake()
     }
 
+    /// The same by the reader itself: it won't fall asleep before it has looked.
+    pub(super) fn signal_self(&self) {
+        self.signalled.swap(true, Ordering::SeqCst);
+    }
+
     /// Whether something was [signalled](Self::signal) since this was asked last.
     pub(super) fn take_signal(&self) -> bool {
         self.signalled.load(Ordering::Relaxed) && self.signalled.swap(false, Ordering::SeqCst)
@@ -114,6 +119,11 @@ impl<T> Mailbox<T> {
 
     pub(super) fn woke_up(&self) {
         self.asleep.swap(false, Ordering::SeqCst);
+    }
+
+    /// Whether something can still be put in.
+    pub(super) fn is_open(&self) -> bool {
+        !self.queue().closed
     }
 
     /// Refuses whatever comes from now on, and gives back what has come.

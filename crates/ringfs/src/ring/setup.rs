@@ -28,7 +28,35 @@ pub(crate) struct Features {
     pub(crate) entries: usize,
 }
 
+impl Config {
+    /// How many operations fit on the ring that this asks for, at least, as far as workers are there
+    /// for them.
+    pub(crate) fn least_capacity(&self) -> usize {
+        capacity(completions(self.entries) as usize).min(self.workers)
+    }
+}
+
+/// How many operations fit on a ring with so many completions: one completion is the event's, some
+/// are for cancelling, and with the rest the queue can never overflow.
+fn capacity(completions: usize) -> usize {
+    completions - 1 - most_cancelling(completions)
+}
+
+fn most_cancelling(completions: usize) -> usize {
+    (completions / 8).max(1)
+}
+
 impl Features {
+    /// How many operations fit on the ring.
+    pub(crate) fn capacity(&self) -> usize {
+        capacity(self.completions)
+    }
+
+    /// How many requests to cancel may be on the ring at a time, beside the operations.
+    pub(crate) fn most_cancelling(&self) -> usize {
+        most_cancelling(self.completions)
+    }
+
     /// How many operations the kernel executes at the same time where the limit can't be set;
     /// `io_uring_register(2)`.
     pub(crate) fn default_workers(&self) -> usize {
@@ -83,11 +111,16 @@ impl From<SetupError> for io::Error {
 /// Set-up flags, best first; each attempt leaves out what the one before it may have stumbled
 /// over. EINVAL is the kernel's word for a flag that it does not know; anything else is final.
 ///
-/// `SUBMIT_ALL` 5.18, `COOP_TASKRUN` 5.19, `SINGLE_ISSUER` 6.0, `DEFER_TASKRUN` 6.1.
+/// `SUBMIT_ALL` 5.18, `COOP_TASKRUN` and `TASKRUN_FLAG` 5.19, `SINGLE_ISSUER` 6.0, `DEFER_TASKRUN` 6.1.
 pub(super) fn make(config: Config) -> Result<(IoUring, Features), SetupError> {
     const ATTEMPTS: [&[&str]; 4] = [
-        &["SUBMIT_ALL", "SINGLE_ISSUER", "DEFER_TASKRUN"],
-        &["SUBMIT_ALL", "COOP_TASKRUN"],
+        &[
+            "SUBMIT_ALL",
+            "SINGLE_ISSUER",
+            "DEFER_TASKRUN",
+            "TASKRUN_FLAG",
+        ],
+        &["SUBMIT_ALL", "COOP_TASKRUN", "TASKRUN_FLAG"],
         &["SUBMIT_ALL"],
         &[],
     ];
@@ -103,6 +136,8 @@ pub(super) fn make(config: Config) -> Result<(IoUring, Features), SetupError> {
                 "SUBMIT_ALL" => builder.setup_submit_all(),
                 "COOP_TASKRUN" => builder.setup_coop_taskrun(),
                 "SINGLE_ISSUER" => builder.setup_single_issuer(),
+                // So that each entry fetches what has completed, and not only those that wait.
+                "TASKRUN_FLAG" => builder.setup_taskrun_flag(),
                 _ => builder.setup_defer_taskrun(),
             };
         }

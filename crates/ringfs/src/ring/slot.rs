@@ -1,6 +1,7 @@
 //! A driver's ring: made when it is first wanted, and once more when what stood against it may have
 //! passed.
 
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -66,17 +67,19 @@ impl RingSlot {
         slot.as_ref()?.ring.as_ref().ok().cloned()
     }
 
-    /// Lets go of the ring: its thread ends with its last operation.
-    pub(crate) fn clear(&self) {
+    /// Lets go of the ring, and makes none any more: its thread ends with its last operation.
+    pub(crate) fn close(&self) {
+        let error = io::Error::from_raw_os_error(libc::ECANCELED);
         let mut slot = self.attempt.lock().unwrap_or_else(PoisonError::into_inner);
-        *slot = None;
+        *slot = Some(Attempt {
+            at: Instant::now(),
+            ring: Err(SetupError::new("shut down", &error)),
+        });
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::io;
-
     use super::*;
 
     #[test]

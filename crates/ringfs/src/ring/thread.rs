@@ -47,8 +47,8 @@ pub(super) fn live(inbox: &Arc<Inbox>, config: Config, fallback: &Pool) {
 /// The permit of this thread.
 fn permit() -> Result<Permit, SetupError> {
     let budget = blockpool::budget();
-    let permit = (budget.spare() > 0).then(|| budget.try_acquire());
-    permit.flatten().ok_or_else(|| {
+    let permit = budget.acquire_up_to(budget.spare().min(1));
+    (permit.count() > 0).then_some(permit).ok_or_else(|| {
         let error = io::Error::from_raw_os_error(libc::EAGAIN);
         SetupError::new("the process's budget of waiting threads", &error)
     })
@@ -60,7 +60,10 @@ struct Closes<'a>(&'a Inbox);
 impl Drop for Closes<'_> {
     fn drop(&mut self) {
         // Their futures are told by the drop.
-        drop(self.0.jobs().shut());
+        for job in self.0.jobs().shut() {
+            drop(job);
+            self.0.finished_one();
+        }
     }
 }
 
@@ -96,10 +99,7 @@ impl<'a> Looper<'a> {
         inbox: &'a Arc<Inbox>,
         fallback: &'a Pool,
     ) -> Self {
-        // One completion is the event's, some are for cancelling; with the rest the queue can never
-        // overflow.
-        let capacity = features.completions - 1 - most_cancelling(&features);
-        let capacity = u32::try_from(capacity).unwrap_or(u32::MAX);
+        let capacity = u32::try_from(features.capacity()).unwrap_or(u32::MAX);
         Self {
             ring,
             features,
@@ -118,21 +118,16 @@ impl<'a> Looper<'a> {
     fn run(mut self) {
         loop {
             let open = self.inbox.jobs().drain(&mut self.backlog);
-            if self.inbox.jobs().take_signal() && self.features.cancel {
-                self.to_cancel.extend(self.table.newly_abandoned());
+            if self.inbox.jobs().take_signal() {
+                self.let_go();
             }
             let entered = self.fill();
             if !open && self.table.is_empty() && self.backlog.is_empty() {
                 return;
             }
-            if self.table.is_empty() {
-                self.workers.relax(&self.ring);
-            } else {
-                self.workers.suffice(&self.ring, self.table.len());
-            }
+            self.workers.suit(&self.ring, self.table.len());
             let entered = entered.and_then(|()| {
-                // With a full table only completions help, whatever else comes in.
-                if self.inbox.jobs().fall_asleep(open) || self.table.is_full() {
+                if self.inbox.jobs().fall_asleep(open) {
                     let result = self.ring.submit_and_wait(1);
                     self.inbox.jobs().woke_up();
                     result.map(drop)
@@ -158,6 +153,21 @@ impl<'a> Looper<'a> {
                 }
             }
         }
+    }
+
+    /// Futures have been dropped: what has not been pushed is skipped, the rest is to be cancelled.
+    fn let_go(&mut self) {
+        if self.features.cancel {
+            self.to_cancel.extend(self.table.newly_abandoned());
+        }
+        let inbox = self.inbox;
+        self.backlog.retain(|job| {
+            let wanted = !job.is_abandoned();
+            if !wanted {
+                inbox.finished_one();
+            }
+            wanted
+        });
     }
 
     /// Pushes as much of the backlog as there is room for.
@@ -189,6 +199,10 @@ impl<'a> Looper<'a> {
                 break;
             };
             job.watch(&mut Context::from_waker(&self.dropped));
+            if job.is_abandoned() {
+                // Dropped before it was watched, so nobody else will find out.
+                self.inbox.jobs().signal_self();
+            }
             if let Some(request) = job.request() {
                 let entry = entry::build(request).user_data(name);
                 self.inbox.count(kind);
@@ -206,7 +220,7 @@ impl<'a> Looper<'a> {
     ///
     /// The operation stays in the table until its own completion, whatever comes of it.
     fn cancel(&mut self) -> io::Result<()> {
-        while self.cancelling < most_cancelling(&self.features) {
+        while self.cancelling < self.features.most_cancelling() {
             self.make_room()?;
             let Some(name) = self.to_cancel.pop_front() else {
                 break;
@@ -275,12 +289,11 @@ impl<'a> Looper<'a> {
     fn give_up(mut self) {
         give_back(self.inbox, self.fallback, self.inbox.jobs().shut());
         give_back(self.inbox, self.fallback, std::mem::take(&mut self.backlog));
+        // Its futures are told by the table's drop.
+        for _ in 0..self.table.len() {
+            self.inbox.finished_one();
+        }
     }
-}
-
-/// How many requests to cancel may be on the ring at a time, beside the operations.
-fn most_cancelling(features: &Features) -> usize {
-    (features.completions / 8).max(1)
 }
 
 /// Whether the next entry may go well where this one failed.

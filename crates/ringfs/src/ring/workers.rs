@@ -8,10 +8,15 @@ use super::inbox::Inbox;
 /// So many are kept while there is nothing to do, and are what a burst begins with.
 const KEPT: usize = 32;
 
-/// The ring's share of the process's budget: as large as what is in flight, so that a ring without
-/// work leaves the budget to others.
+/// The share grows in steps, as each costs a call.
+const STEP: usize = 16;
+
+/// The ring's share of the process's budget: about as large as what is in flight, so that a ring
+/// without work leaves the budget to others.
 ///
-/// It is taken before the kernel's limit is raised. When it is given back no worker has work.
+/// It is taken before the kernel's limit is raised, and given back down to twice what is in flight
+/// when less than a quarter has work. The kernel's idle workers end by themselves, after five
+/// seconds.
 pub(super) struct Workers<'a> {
     share: Permit,
     most: usize,
@@ -49,25 +54,20 @@ impl<'a> Workers<'a> {
         told.is_ok()
     }
 
-    /// Has the kernel begin so many operations at a time, as far as the budget allows.
-    pub(super) fn suffice(&mut self, ring: &IoUring, in_flight: usize) {
+    /// Makes the share suit what is in flight, as far as the budget allows.
+    pub(super) fn suit(&mut self, ring: &IoUring, in_flight: usize) {
+        let has = self.share.count();
         let wanted = in_flight.min(self.most);
-        if !self.can_limit || wanted <= self.share.count() {
-            return;
-        }
-        // In steps, as each costs a call.
-        let wanted = wanted.next_power_of_two().min(self.most) - self.share.count();
-        let more = budget().acquire_up_to(wanted.min(budget().spare()));
-        if more.count() > 0 {
-            self.share.join(more);
-            self.limit(ring);
-        }
-    }
-
-    /// Nothing is in flight.
-    pub(super) fn relax(&mut self, ring: &IoUring) {
-        if self.share.count() > KEPT {
-            self.share.keep(KEPT);
+        if !self.can_limit {
+        } else if wanted > has {
+            let more = wanted.next_multiple_of(STEP).min(self.most) - has;
+            let more = budget().acquire_up_to(more.min(budget().spare()));
+            if more.count() > 0 {
+                self.share.join(more);
+                self.limit(ring);
+            }
+        } else if has > KEPT && wanted < has / 4 {
+            self.share.keep(KEPT.max(2 * wanted));
             self.limit(ring);
         }
     }
