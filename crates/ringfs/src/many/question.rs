@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use fscall::{Prepared, Statx, StatxFlags, StatxMask};
 
+use super::Answers;
 use super::names::Names;
 use crate::dispatch::AtOnce;
 use crate::driver::Driver;
@@ -57,10 +58,27 @@ impl Question {
 
     /// The answer by a plain call, which may sleep.
     pub(super) fn call(&self, index: usize) -> io::Result<Statx> {
+        let mut answer = Statx::default();
+        self.call_into(index, &mut answer).map(|()| answer)
+    }
+
+    /// The same, added to the answers where it stays: of a call that is answered from memory, copying
+    /// its 256 bytes is a part that shows.
+    pub(super) fn call_onto(&self, index: usize, answers: &mut Answers) {
+        answers.push(Ok(Statx::default()));
+        if let Some(answer) = answers.last_mut()
+            && let Ok(stat) = answer
+            && let Err(error) = self.call_into(index, stat)
+        {
+            *answer = Err(error);
+        }
+    }
+
+    fn call_into(&self, index: usize, answer: &mut Statx) -> io::Result<()> {
         let (name, prepared) = self.prepare(index)?;
-        let mut answer = prepared.call(self.dir(), Some(name))?;
+        prepared.call_into(self.dir(), Some(name), answer)?;
         answer.keep_fields(prepared.mask());
-        Ok(answer)
+        Ok(())
     }
 
     /// Where the file at `index` is, if there is one.

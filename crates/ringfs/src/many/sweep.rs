@@ -43,7 +43,7 @@ impl Sweep {
         let mut watch = SleepWatch::new();
         let before = self.answers.len();
         while self.answers.len() < self.question.len() && !self.is_abandoned() {
-            self.answers.push(question.call(self.answers.len()));
+            question.call_onto(self.answers.len(), &mut self.answers);
             // A thread that has to do it alone goes on.
             if !question.driver.is_this_thread() && watch.has_slept() {
                 break;
