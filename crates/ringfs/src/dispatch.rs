@@ -1,5 +1,6 @@
 //! Which back end an operation goes to.
 
+use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -153,24 +154,34 @@ impl Driver {
         self.send(job, Some(Stage::Worker));
     }
 
-    /// Hands jobs to the ring, all at once.
-    pub(crate) fn send_all_to_ring(&self, jobs: Vec<Box<dyn Job>>) {
-        let guide = Guide::new();
-        let mut free = Vec::with_capacity(jobs.len());
-        match guide {
-            None => free = jobs,
-            Some(mut guide) => {
-                for job in jobs {
-                    match job.place().and_then(|place| guide.server_of(place)) {
-                        Some(server) => Gate::admit(self, server, job, Stage::Ring),
-                        None => free.push(job),
-                    }
-                }
+    /// Hands the jobs of a batch to the ring, as far as they need not wait for others that lead to
+    /// the same server.
+    pub(crate) fn spread_on_ring(&self, jobs: Vec<Box<dyn Job>>) {
+        let Some(mut guide) = Guide::new() else {
+            return self.send_all_to_ring(jobs);
+        };
+        let mut free = Vec::new();
+        let mut guarded = BTreeMap::<_, Vec<_>>::new();
+        for job in jobs {
+            match job.place().and_then(|place| guide.server_of(place)) {
+                Some(server) => guarded.entry(server).or_default().push(job),
+                None => free.push(job),
             }
         }
+        self.send_all_to_ring(free);
+        for (server, jobs) in guarded {
+            Gate::admit(self, server, jobs, Stage::Ring);
+        }
+    }
+
+    /// Hands jobs to the ring, all at once; to the pool if there is no ring after all.
+    pub(crate) fn send_all_to_ring(&self, jobs: Vec<Box<dyn Job>>) {
+        if jobs.is_empty() {
+            return;
+        }
         let rest = match self.ring() {
-            Ok(ring) => ring.submit_all(free).err(),
-            Err(_) => Some(free),
+            Ok(ring) => ring.submit_all(jobs).err(),
+            Err(_) => Some(jobs),
         };
         for job in rest.into_iter().flatten() {
             self.shared.pool.take_over(job);
@@ -192,7 +203,7 @@ impl Driver {
             None => Stage::Worker,
         };
         match server {
-            Some(server) => Gate::admit(self, server, job, stage),
+            Some(server) => Gate::admit(self, server, vec![job], stage),
             None => self.send_to(stage, job),
         }
     }

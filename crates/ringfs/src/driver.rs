@@ -37,7 +37,10 @@ use crate::trace;
 /// why. What the kernel derives from the calling thread (`setfsuid`, `unshare`, Landlock,
 /// `/proc/thread-self`) is that of the thread that executes, not of the one that asks. In a child
 /// made by `fork` without `exec` only the global driver works: what was opened or made before the
-/// fork belongs to the parent's threads.
+/// fork belongs to the parent's threads, and should be neither used nor dropped there.
+///
+/// A mount whose server does not answer (a network's, FUSE's) stalls those who ask for it and nobody
+/// else: what leads there gets a share of the threads and waits for its own kind beyond that.
 #[derive(Clone, Debug)]
 pub struct Driver {
     pub(crate) shared: Arc<Shared>,
@@ -157,7 +160,8 @@ impl Driver {
         Capabilities::new(self.shared.backend, self.shared.inline.try_paths(), ring)
     }
 
-    /// What has been done so far, by operation and route.
+    /// What has been done so far, by operation and route. It looks into the mount table for the names
+    /// of file systems, which takes as long as a few hundred answers from memory.
     pub fn metrics(&self) -> Metrics {
         let ring = self.shared.ring.get();
         self.shared.counters.snapshot(

@@ -28,9 +28,20 @@ const AT_A_TIME: usize = 4;
 /// The servers that one driver's operations lead to.
 #[derive(Debug, Default)]
 pub(crate) struct Gate {
-    servers: Mutex<HashMap<u64, Server>>,
+    inside: Mutex<Inside>,
     on_workers: AtomicUsize,
 }
+
+#[derive(Debug, Default)]
+struct Inside {
+    servers: HashMap<u64, Server>,
+    room: Room,
+    /// For how many more questions that is good enough.
+    good_for: u32,
+}
+
+/// So many times the room is taken to be what it was: finding out takes locks that others want.
+const GOOD_FOR: u32 = 16;
 
 #[derive(Default)]
 struct Server {
@@ -79,7 +90,7 @@ impl Wake for Dropped {
 }
 
 /// How many operations could be waiting for answers at a time.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Room {
     /// By workers and the ring together: they share the process's budget.
     pub(crate) all: usize,
@@ -93,44 +104,71 @@ fn share(room: usize, taken: usize) -> usize {
     left - left / 16
 }
 
+impl Inside {
+    fn server(&mut self, id: u64) -> &mut Server {
+        self.servers.entry(id).or_default()
+    }
+
+    fn room(&mut self, look: impl FnOnce() -> Room) -> Room {
+        if self.good_for == 0 {
+            self.room = look();
+            self.good_for = GOOD_FOR;
+        }
+        self.good_for -= 1;
+        self.room
+    }
+}
+
 impl Gate {
     /// How many of the operations with workers are of such servers.
     pub(crate) fn on_workers(&self) -> usize {
         self.on_workers.load(Ordering::Relaxed)
     }
 
-    fn servers(&self) -> MutexGuard<'_, HashMap<u64, Server>> {
-        self.servers.lock().unwrap_or_else(PoisonError::into_inner)
+    fn inside(&self) -> MutexGuard<'_, Inside> {
+        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets an operation through to a back end of `driver`, or keeps it until there is room.
-    pub(crate) fn admit(driver: &Driver, id: u64, mut job: Box<dyn Job>, wants: Stage) {
+    /// Lets operations that lead to one server through to the back ends of `driver`, or keeps them
+    /// until there is room.
+    pub(crate) fn admit(driver: &Driver, id: u64, jobs: Vec<Box<dyn Job>>, wants: Stage) {
         let gate = driver.gate();
-        let mut servers = gate.servers();
-        let server = servers.entry(id).or_default();
-        if server.waiting.is_empty()
-            && let Some(stage) = gate.choose(&mut servers, id, driver, job.as_ref(), Some(wants))
-        {
-            drop(servers);
-            return driver.send_to(stage, Gated::wrap(driver, id, stage, job));
+        let mut on_ring = Vec::new();
+        let mut by_workers = Vec::new();
+        let mut is_first = false;
+        let mut inside = gate.inside();
+        for mut job in jobs {
+            let none_waits = inside.server(id).waiting.is_empty();
+            let chosen =
+                none_waits.then(|| gate.choose(&mut inside, id, driver, &*job, Some(wants)));
+            match chosen.flatten() {
+                Some(Stage::Ring) => on_ring.push(Gated::wrap(driver, id, Stage::Ring, job)),
+                Some(stage) => by_workers.push(Gated::wrap(driver, id, stage, job)),
+                None => {
+                    driver.flights().begin(Stage::Waiting);
+                    let server = inside.server(id);
+                    let waker = server.waker(driver, id);
+                    job.watch(&mut Context::from_waker(&waker));
+                    is_first |= server.waiting.is_empty();
+                    server.waiting.push_back(job);
+                }
+            }
         }
-        driver.flights().begin(Stage::Waiting);
-        let server = servers.entry(id).or_default();
-        let waker = server.waker(driver, id);
-        job.watch(&mut Context::from_waker(&waker));
-        server.waiting.push_back(job);
-        let is_first = server.waiting.len() == 1;
-        drop(servers);
+        drop(inside);
         if is_first {
             trace::held_back(id);
+        }
+        driver.send_all_to_ring(on_ring);
+        for job in by_workers {
+            driver.send_to(Stage::Worker, job);
         }
     }
 
     /// Lets go of those whose futures are gone, once they are half of all that wait: so each costs
     /// little, and none stays when all are gone.
     fn forget_abandoned(driver: &Driver, id: u64) {
-        let mut servers = driver.gate().servers();
-        let Some(server) = servers.get_mut(&id) else {
+        let mut inside = driver.gate().inside();
+        let Some(server) = inside.servers.get_mut(&id) else {
             return;
         };
         server.abandoned += 1;
@@ -141,7 +179,7 @@ impl Gate {
         let all = std::mem::take(&mut server.waiting);
         let (gone, waiting): (Vec<_>, _) = all.into_iter().partition(|job| job.is_abandoned());
         server.waiting = VecDeque::from(waiting);
-        drop(servers);
+        drop(inside);
         // Without the lock: what they hold may be the last of its kind.
         for job in gone {
             drop(job);
@@ -153,30 +191,31 @@ impl Gate {
     /// as taken.
     fn choose(
         &self,
-        servers: &mut HashMap<u64, Server>,
+        inside: &mut Inside,
         id: u64,
         driver: &Driver,
         job: &dyn Job,
         wants: Option<Stage>,
     ) -> Option<Stage> {
         let (mut all, mut ring) = (0, 0);
-        for (other, server) in servers.iter() {
+        for (other, server) in &inside.servers {
             if *other != id {
                 all += server.inside();
                 ring += server.on_ring;
             }
         }
-        let server = servers.get_mut(&id)?;
         // One of each at least, however little there is: when it is through, the next is let in.
-        let ring_has_room = if server.inside() == 0 {
-            true
+        let is_alone = inside.server(id).inside() == 0;
+        let room = if is_alone {
+            Room::default()
         } else {
-            let room = driver.room(self.on_workers());
-            if server.inside() >= share(room.all, all) {
-                return None;
-            }
-            server.on_ring < share(room.ring, ring)
+            inside.room(|| driver.room(self.on_workers()))
         };
+        let server = inside.server(id);
+        if !is_alone && server.inside() >= share(room.all, all) {
+            return None;
+        }
+        let ring_has_room = is_alone || server.on_ring < share(room.ring, ring);
         let on_ring = || ring_has_room && driver.ring_may_take(job);
         let stage = match wants {
             Some(Stage::Ring) if on_ring() => Stage::Ring,
@@ -196,10 +235,8 @@ impl Gate {
     /// An operation is through: lets in others, as far as there is room now.
     fn leave(driver: &Driver, id: u64, stage: Stage) {
         let gate = driver.gate();
-        let mut servers = gate.servers();
-        let Some(server) = servers.get_mut(&id) else {
-            return;
-        };
+        let mut inside = gate.inside();
+        let server = inside.server(id);
         if stage == Stage::Ring {
             server.on_ring -= 1;
         } else {
@@ -210,7 +247,7 @@ impl Gate {
         if std::mem::replace(&mut server.letting_in, true) {
             return;
         }
-        drop(servers);
+        drop(inside);
         let mut sent = 0;
         while let Some((job, stage)) = gate.next(driver, id, sent >= AT_A_TIME) {
             if let Some(stage) = stage {
@@ -233,23 +270,23 @@ impl Gate {
         id: u64,
         are_enough: bool,
     ) -> Option<(Box<dyn Job>, Option<Stage>)> {
-        let mut servers = self.servers();
-        let server = servers.get_mut(&id)?;
+        let mut inside = self.inside();
+        let server = inside.server(id);
         let goes_on = !are_enough || server.inside() == 0;
         let next = goes_on.then(|| server.waiting.pop_front()).flatten();
         let Some(job) = next else {
             server.letting_in = false;
             if server.inside() + server.waiting.len() == 0 {
-                servers.remove(&id);
+                inside.servers.remove(&id);
             }
             return None;
         };
         if job.is_abandoned() {
             return Some((job, None));
         }
-        let stage = self.choose(&mut servers, id, driver, job.as_ref(), None);
+        let stage = self.choose(&mut inside, id, driver, job.as_ref(), None);
         if stage.is_none() {
-            let server = servers.entry(id).or_default();
+            let server = inside.server(id);
             server.waiting.push_front(job);
             server.letting_in = false;
             return None;

@@ -67,7 +67,7 @@ impl Gather {
         let driver = &gather.question.driver;
         if driver.suits_ring(len - first) {
             let items = (first..len).filter_map(|index| gather.item(index));
-            driver.send_all_to_ring(items.collect());
+            driver.spread_on_ring(items.collect());
             return;
         }
         // Calls are known to sleep: for each a thread of its own, as far as there may be any.

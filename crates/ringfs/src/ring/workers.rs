@@ -6,7 +6,7 @@ use io_uring::IoUring;
 use super::inbox::Inbox;
 
 /// So many are kept while there is nothing to do, and are what a burst begins with.
-const KEPT: usize = 32;
+const KEPT: usize = 8;
 
 /// The share grows in steps, as each costs a call.
 const STEP: usize = 16;
