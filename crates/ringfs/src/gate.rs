@@ -139,8 +139,7 @@ impl Gate {
         let mut inside = gate.inside();
         for mut job in jobs {
             let none_waits = inside.server(id).waiting.is_empty();
-            let chosen =
-                none_waits.then(|| gate.choose(&mut inside, id, driver, &*job, Some(wants)));
+            let chosen = none_waits.then(|| gate.choose(&mut inside, id, driver, &*job, wants));
             match chosen.flatten() {
                 Some(Stage::Ring) => on_ring.push(Gated::wrap(driver, id, Stage::Ring, job)),
                 Some(stage) => by_workers.push(Gated::wrap(driver, id, stage, job)),
@@ -195,7 +194,7 @@ impl Gate {
         id: u64,
         driver: &Driver,
         job: &dyn Job,
-        wants: Option<Stage>,
+        wants: Stage,
     ) -> Option<Stage> {
         let (mut all, mut ring) = (0, 0);
         for (other, server) in &inside.servers {
@@ -218,7 +217,7 @@ impl Gate {
         let ring_has_room = is_alone || server.on_ring < share(room.ring, ring);
         let on_ring = || ring_has_room && driver.ring_may_take(job);
         let stage = match wants {
-            Some(Stage::Ring) if on_ring() => Stage::Ring,
+            Stage::Ring if on_ring() => Stage::Ring,
             _ if driver.pool_may_take(job) => Stage::Worker,
             _ if on_ring() => Stage::Ring,
             _ => return None,
@@ -233,11 +232,11 @@ impl Gate {
     }
 
     /// An operation is through: lets in others, as far as there is room now.
-    fn leave(driver: &Driver, id: u64, stage: Stage) {
+    fn leave(driver: &Driver, id: u64, left: Stage) {
         let gate = driver.gate();
         let mut inside = gate.inside();
         let server = inside.server(id);
-        if stage == Stage::Ring {
+        if left == Stage::Ring {
             server.on_ring -= 1;
         } else {
             server.on_workers -= 1;
@@ -249,7 +248,7 @@ impl Gate {
         }
         drop(inside);
         let mut sent = 0;
-        while let Some((job, stage)) = gate.next(driver, id, sent >= AT_A_TIME) {
+        while let Some((job, stage)) = gate.next(driver, id, left, sent >= AT_A_TIME) {
             if let Some(stage) = stage {
                 driver.send_to(stage, Gated::wrap(driver, id, stage, job));
                 sent += 1;
@@ -260,14 +259,15 @@ impl Gate {
         }
     }
 
-    /// The first that waits, with its place; or without, if nobody waits for it any more. If there
-    /// is none, or no place for it, or enough have been let in and one inside will go on with the
-    /// next, the thread's letting in is over: at the same moment, so that whoever leaves from now on
-    /// goes on with it.
+    /// The first that waits, with its place, where the other has left if possible; or without, if
+    /// nobody waits for it any more. If there is none, or no place for it, or enough have been let in
+    /// and one inside will go on with the next, the thread's letting in is over: at the same moment,
+    /// so that whoever leaves from now on goes on with it.
     fn next(
         &self,
         driver: &Driver,
         id: u64,
+        left: Stage,
         are_enough: bool,
     ) -> Option<(Box<dyn Job>, Option<Stage>)> {
         let mut inside = self.inside();
@@ -284,7 +284,7 @@ impl Gate {
         if job.is_abandoned() {
             return Some((job, None));
         }
-        let stage = self.choose(&mut inside, id, driver, job.as_ref(), None);
+        let stage = self.choose(&mut inside, id, driver, job.as_ref(), left);
         if stage.is_none() {
             let server = inside.server(id);
             server.waiting.push_front(job);

@@ -8,6 +8,7 @@ use std::task::{Context, Waker};
 use std::time::Duration;
 
 use blockpool::Permit;
+use io_uring::types::{SubmitArgs, Timespec};
 use io_uring::{IoUring, opcode};
 
 use super::entry;
@@ -128,9 +129,9 @@ impl<'a> Looper<'a> {
             self.workers.suit(&self.ring, self.table.len());
             let entered = entered.and_then(|()| {
                 if self.inbox.jobs().fall_asleep(open) {
-                    let result = self.ring.submit_and_wait(1);
+                    let result = self.sleep();
                     self.inbox.jobs().woke_up();
-                    result.map(drop)
+                    result
                 } else {
                     self.ring.submit().map(drop)
                 }
@@ -152,6 +153,22 @@ impl<'a> Looper<'a> {
                     return self.give_up();
                 }
             }
+        }
+    }
+
+    /// Submits what is queued and waits for a completion, or until the share of the budget is to be
+    /// looked at again (`IORING_ENTER_EXT_ARG`, Linux 5.11; without it that waits for the completion).
+    fn sleep(&self) -> io::Result<()> {
+        let limit = self.workers.look_again();
+        let limit = limit.filter(|_| self.ring.params().is_feature_ext_arg());
+        let Some(limit) = limit else {
+            return self.ring.submit_and_wait(1).map(drop);
+        };
+        let limit = Timespec::from(limit);
+        let args = SubmitArgs::new().timespec(&limit);
+        match self.ring.submitter().submit_with_args(1, &args) {
+            Err(error) if error.raw_os_error() == Some(libc::ETIME) => Ok(()),
+            result => result.map(drop),
         }
     }
 

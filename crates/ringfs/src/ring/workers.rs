@@ -1,5 +1,7 @@
 //! How many kernel workers (io-wq) may wait for files at a time.
 
+use std::time::{Duration, Instant};
+
 use blockpool::{Permit, budget};
 use io_uring::IoUring;
 
@@ -8,6 +10,10 @@ use super::inbox::Inbox;
 /// So many are kept while there is nothing to do, and are what a burst begins with.
 const KEPT: usize = 8;
 
+/// How long most of the share may be without work before it is given back: between two bursts the
+/// kernel need not be told twice.
+const UNUSED: Duration = Duration::from_millis(5);
+
 /// The share grows in steps, as each costs a call.
 const STEP: usize = 16;
 
@@ -15,7 +21,7 @@ const STEP: usize = 16;
 /// without work leaves the budget to others.
 ///
 /// It is taken before the kernel's limit is raised, and given back down to twice what is in flight
-/// when less than a quarter has work. The kernel's idle workers end by themselves, after five
+/// when less than a quarter has had work for a while. The kernel's idle workers end by themselves, after five
 /// seconds.
 pub(super) struct Workers<'a> {
     share: Permit,
@@ -23,6 +29,8 @@ pub(super) struct Workers<'a> {
     /// `IORING_REGISTER_IOWQ_MAX_WORKERS`, Linux 5.15. Before it the kernel's default stays: 4 per
     /// CPU, or the ring's size if smaller.
     can_limit: bool,
+    /// Since when less than a quarter has had work.
+    unused_since: Option<Instant>,
     inbox: &'a Inbox,
 }
 
@@ -34,6 +42,7 @@ impl<'a> Workers<'a> {
             share: budget().acquire_up_to(begin),
             most,
             can_limit: true,
+            unused_since: None,
             inbox,
         };
         workers.can_limit = workers.limit(ring);
@@ -59,16 +68,28 @@ impl<'a> Workers<'a> {
         let has = self.share.count();
         let wanted = in_flight.min(self.most);
         if !self.can_limit {
-        } else if wanted > has {
+            return;
+        }
+        if wanted > has {
             let more = wanted.next_multiple_of(STEP).min(self.most) - has;
             let more = budget().acquire_up_to(more.min(budget().spare()));
             if more.count() > 0 {
                 self.share.join(more);
                 self.limit(ring);
             }
-        } else if has > KEPT && wanted < has / 4 {
+        }
+        if self.share.count() <= KEPT || wanted >= self.share.count() / 4 {
+            self.unused_since = None;
+        } else if self.unused_since.get_or_insert_with(Instant::now).elapsed() >= UNUSED {
             self.share.keep(KEPT.max(2 * wanted));
             self.limit(ring);
+            self.unused_since = None;
         }
+    }
+
+    /// After how long the share should be looked at again, whatever happens.
+    pub(super) fn look_again(&self) -> Option<Duration> {
+        self.unused_since
+            .map(|since| UNUSED.saturating_sub(since.elapsed()))
     }
 }
