@@ -48,7 +48,10 @@ pub(super) fn live(inbox: &Arc<Inbox>, config: Config, fallback: &Pool) {
 /// The permit of this thread.
 fn permit() -> Result<Permit, SetupError> {
     let budget = blockpool::budget();
-    let permit = budget.acquire_up_to(budget.spare().min(1));
+    // Not of what is spare: another ring may have taken that, and gives it back soon. But what no ring
+    // can do needs a thread as well.
+    let left = budget.limit().saturating_sub(budget.at_work());
+    let permit = budget.acquire_up_to(usize::from(left >= 2));
     (permit.count() > 0).then_some(permit).ok_or_else(|| {
         let error = io::Error::from_raw_os_error(libc::EAGAIN);
         SetupError::new("the process's budget of waiting threads", &error)
