@@ -217,6 +217,9 @@ fn no_thread_is_left_for_a_ring() {
         let more: u64 = std::env::var("MORE").unwrap().parse().unwrap();
         process::limit_soft(libc::RLIMIT_NPROC, least + more).unwrap();
         for driver in ringed() {
+            // The only thread may still be on its way from the driver before, and then there is none.
+            let at_work = || blockpool::budget().at_work();
+            process::settles(at_work, |&count| count == 0);
             check_all_is_there(&driver, &place());
             let reason = reason(&driver);
             eprintln!("{NAME}: {more} more: {reason:?}");
