@@ -6,12 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Wake, Waker};
 
 use fscall::Statx;
-use futures_channel::oneshot;
 
 use super::question::Question;
 use super::{Answers, lost};
 use crate::capabilities::{OperationKind, Route};
-use crate::op::{Answer, Job, Operation, Place, Request, StatxOp};
+use crate::op::{Answer, Done, Job, Operation, Place, Request, StatxOp};
 
 /// Collects the answers to a batch.
 pub(super) struct Gather {
@@ -24,8 +23,7 @@ pub(super) struct Gather {
 struct Collected {
     answers: Answers,
     missing: usize,
-    /// Gone once the future has been told.
-    done: Option<oneshot::Sender<Answers>>,
+    done: Done<Answers>,
     /// Who is to be woken when the future is dropped, and for how many of the files.
     watchers: Vec<(Waker, usize)>,
 }
@@ -51,7 +49,7 @@ impl Gather {
     /// Has the files that are missing in `answers` asked about: all of them at once on the ring if
     /// there is one and they are many, else by as many threads as the process may have, the calling
     /// one among them. So it may be called on a polling thread only if the ring was asked for.
-    pub(super) fn spread(question: Question, mut answers: Answers, done: oneshot::Sender<Answers>) {
+    pub(super) fn spread(question: Question, mut answers: Answers, done: Done<Answers>) {
         let (first, len) = (answers.len(), question.len());
         answers.resize_with(len, || Err(lost()));
         let gather = Arc::new(Self {
@@ -60,7 +58,7 @@ impl Gather {
             collected: Mutex::new(Collected {
                 answers,
                 missing: len - first,
-                done: Some(done),
+                done,
                 watchers: Vec::new(),
             }),
         });
@@ -110,19 +108,13 @@ impl Gather {
         let answers = std::mem::take(&mut collected.answers);
         let done = collected.done.take();
         drop(collected);
-        if let Some(done) = done {
-            // A dropped future gives them back, and they are dropped here.
-            let _ = done.send(answers);
-        }
+        done.tell(answers);
     }
 
     /// Has the task of `cx` woken for one more file when the future is dropped.
     fn watch(self: &Arc<Self>, cx: &mut Context<'_>) {
         let mut collected = self.collected();
         let Collected { done, watchers, .. } = &mut *collected;
-        let Some(done) = done else {
-            return;
-        };
         let known = watchers
             .iter_mut()
             .find(|(waker, _)| waker.will_wake(cx.waker()));
@@ -132,17 +124,12 @@ impl Gather {
         }
         watchers.push((cx.waker().clone(), 1));
         let waker = Waker::from(Arc::new(Dropped(Arc::downgrade(self))));
-        // Whether it is dropped already is found out by who looks.
-        let _ = done.poll_canceled(&mut Context::from_waker(&waker));
+        done.watch(&mut Context::from_waker(&waker));
     }
 
     /// Nobody wants the answers any more.
     fn is_abandoned(&self) -> bool {
-        let collected = self.collected();
-        collected
-            .done
-            .as_ref()
-            .is_none_or(oneshot::Sender::is_canceled)
+        self.collected().done.is_abandoned()
     }
 }
 

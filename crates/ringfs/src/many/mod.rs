@@ -23,6 +23,7 @@ use crate::backend::Backend;
 use crate::coop;
 use crate::driver::Driver;
 use crate::metadata::Metadata;
+use crate::op::Done;
 use gather::Gather;
 use question::Question;
 use sweep::Sweep;
@@ -197,7 +198,7 @@ fn answer_inline(question: &Question, answers: &mut Answers, cx: &mut Context<'_
 
 /// Has the rest answered by a back end.
 fn hand_over(question: Question, mut answers: Answers) -> oneshot::Receiver<Answers> {
-    let (done, receiver) = oneshot::channel();
+    let (done, receiver) = Done::channel();
     let driver = question.driver.clone();
     let missing = question.len() - answers.len();
     if driver.backend() == Backend::Ring && missing <= MADE_HERE {

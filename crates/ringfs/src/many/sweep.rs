@@ -4,13 +4,11 @@ use std::io;
 use std::task::Context;
 use std::time::{Duration, Instant};
 
-use futures_channel::oneshot;
-
 use super::Answers;
 use super::gather::Gather;
 use super::question::Question;
 use crate::capabilities::{OperationKind, Route};
-use crate::op::{Answer, Job, Place, Request};
+use crate::op::{Answer, Done, Job, Place, Request};
 
 /// A call that took longer is looked at: forty times what one takes that is answered from memory,
 /// and less than any disk.
@@ -20,20 +18,15 @@ const SLOW: Duration = Duration::from_micros(50);
 pub(super) struct Sweep {
     question: Question,
     answers: Answers,
-    /// Gone once the future has been told.
-    done: Option<oneshot::Sender<Answers>>,
+    done: Done<Answers>,
 }
 
 impl Sweep {
-    pub(super) fn new(
-        question: Question,
-        answers: Answers,
-        done: oneshot::Sender<Answers>,
-    ) -> Self {
+    pub(super) fn new(question: Question, answers: Answers, done: Done<Answers>) -> Self {
         Self {
             question,
             answers,
-            done: Some(done),
+            done,
         }
     }
 
@@ -83,14 +76,11 @@ impl Job for Sweep {
     }
 
     fn is_abandoned(&self) -> bool {
-        self.done.as_ref().is_none_or(oneshot::Sender::is_canceled)
+        self.done.is_abandoned()
     }
 
     fn watch(&mut self, cx: &mut Context<'_>) {
-        if let Some(done) = &mut self.done {
-            // Whether it is dropped already is found out by who looks.
-            let _ = done.poll_canceled(cx);
-        }
+        self.done.watch(cx);
     }
 
     fn run(mut self: Box<Self>) {
@@ -103,11 +93,11 @@ impl Job for Sweep {
             answers,
             done,
         } = *self;
-        let Some(done) = done.filter(|done| !done.is_canceled()) else {
+        if done.is_abandoned() {
             return;
-        };
+        }
         if answers.len() == question.len() {
-            let _ = done.send(answers);
+            done.tell(answers);
         } else {
             Gather::spread(question, answers, done);
         }
@@ -119,14 +109,12 @@ impl Job for Sweep {
         };
         let len = self.question.len();
         self.answers.resize_with(len, || Err(super::same(&error)));
-        if let Some(done) = self.done {
-            let _ = done.send(self.answers);
-        }
+        self.done.tell(self.answers);
     }
 
     fn disown(&mut self) {
         // The future is told by the drop.
-        self.done = None;
+        drop(self.done.take());
     }
 }
 

@@ -15,6 +15,7 @@ use crate::coop;
 
 mod canonicalize;
 mod close;
+mod done;
 mod late;
 mod open;
 mod open_beneath;
@@ -25,6 +26,7 @@ mod statx;
 
 pub(crate) use canonicalize::Canonicalize;
 pub(crate) use close::Close;
+pub(crate) use done::Done;
 pub(crate) use late::Late;
 pub(crate) use open::Open;
 pub(crate) use open_beneath::{OpenBeneath, Opened};
@@ -144,18 +146,14 @@ pub(crate) trait Job: Send {
 /// An operation and the future that waits for it.
 struct Task<O: Operation> {
     op: O,
-    /// Gone once the future has been told.
-    done: Option<oneshot::Sender<io::Result<O::Output>>>,
+    done: Done<io::Result<O::Output>>,
 }
 
 /// Packs an operation for a back end; the [`Pending`] becomes ready with its result.
 pub(crate) fn pack<O: Operation>(op: O) -> (Box<dyn Job>, Pending<O::Output>) {
-    let (done, result) = oneshot::channel();
+    let (done, result) = Done::channel();
     (
-        Box::new(Task {
-            op,
-            done: Some(done),
-        }),
+        Box::new(Task { op, done }),
         Pending {
             result,
             takes_turn: false,
@@ -211,16 +209,12 @@ impl<O: Operation> Job for Task<O> {
     }
 
     fn is_abandoned(&self) -> bool {
-        self.op.kind() != OperationKind::Close
-            && self.done.as_ref().is_none_or(oneshot::Sender::is_canceled)
+        self.op.kind() != OperationKind::Close && self.done.is_abandoned()
     }
 
     fn watch(&mut self, cx: &mut Context<'_>) {
-        if self.op.kind() != OperationKind::Close
-            && let Some(done) = &mut self.done
-        {
-            // Whether it is already is found out by who looks.
-            let _ = done.poll_canceled(cx);
+        if self.op.kind() != OperationKind::Close {
+            self.done.watch(cx);
         }
     }
 
@@ -231,16 +225,10 @@ impl<O: Operation> Job for Task<O> {
 
     fn complete(self: Box<Self>, answer: io::Result<Answer>) {
         let Self { op, done } = *self;
-        let result = answer.and_then(|answer| op.finish(answer));
-        if let Some(done) = done {
-            // A dropped future gives the result back, and it is dropped here.
-            let _ = done.send(result);
-        }
+        done.tell(answer.and_then(|answer| op.finish(answer)));
     }
 
     fn disown(&mut self) {
-        if let Some(done) = self.done.take() {
-            let _ = done.send(Err(io::ErrorKind::BrokenPipe.into()));
-        }
+        self.done.take().tell(Err(io::ErrorKind::BrokenPipe.into()));
     }
 }
