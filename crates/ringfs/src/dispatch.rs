@@ -18,7 +18,7 @@ use crate::inline::Inline;
 use crate::metadata::Metadata;
 use crate::metrics::FsKey;
 use crate::op::{Close, Job, Operation, Pending, pack};
-use crate::ring::{Features, Ring, SetupError};
+use crate::ring::{Features, Jobs, Ring, SetupError};
 
 /// What came of trying to answer at once.
 pub(crate) enum AtOnce {
@@ -143,7 +143,7 @@ impl Driver {
             ));
         }
         let (job, pending) = pack(op);
-        if self.ring()?.submit(job).is_err() {
+        if self.ring()?.submit([job]).is_err() {
             return unsupported("the ring has broken down".to_owned());
         }
         pending.await
@@ -158,7 +158,7 @@ impl Driver {
     /// the same server.
     pub(crate) fn spread_on_ring(&self, jobs: Vec<Box<dyn Job>>) {
         let Some(mut guide) = Guide::new() else {
-            return self.send_all_to_ring(jobs);
+            return self.send_to_ring(jobs);
         };
         let mut free = Vec::new();
         let mut guarded = BTreeMap::<_, Vec<_>>::new();
@@ -168,19 +168,19 @@ impl Driver {
                 None => free.push(job),
             }
         }
-        self.send_all_to_ring(free);
+        self.send_to_ring(free);
         for (server, jobs) in guarded {
             Gate::admit(self, server, jobs, Stage::Ring);
         }
     }
 
     /// Hands jobs to the ring, all at once; to the pool if there is no ring after all.
-    pub(crate) fn send_all_to_ring(&self, jobs: Vec<Box<dyn Job>>) {
-        if jobs.is_empty() {
+    pub(crate) fn send_to_ring(&self, jobs: impl Jobs) {
+        if jobs.as_ref().is_empty() {
             return;
         }
         let rest = match self.ring() {
-            Ok(ring) => ring.submit_all(jobs).err(),
+            Ok(ring) => ring.submit(jobs).err(),
             Err(_) => Some(jobs),
         };
         for job in rest.into_iter().flatten() {
@@ -203,22 +203,16 @@ impl Driver {
             None => Stage::Worker,
         };
         match server {
-            Some(server) => Gate::admit(self, server, vec![job], stage),
+            Some(server) => Gate::admit(self, server, [job], stage),
             None => self.send_to(stage, job),
         }
     }
 
     /// Sends a job to a back end; to the pool if there is no ring after all.
     pub(crate) fn send_to(&self, stage: Stage, job: Box<dyn Job>) {
-        let rest = match stage {
-            Stage::Ring => match self.ring() {
-                Ok(ring) => ring.submit(job).err(),
-                Err(_) => Some(job),
-            },
-            Stage::Worker | Stage::Waiting => return self.shared.pool.submit(job),
-        };
-        if let Some(job) = rest {
-            self.shared.pool.take_over(job);
+        match stage {
+            Stage::Ring => self.send_to_ring([job]),
+            Stage::Worker | Stage::Waiting => self.shared.pool.submit(job),
         }
     }
 
@@ -245,21 +239,14 @@ impl Driver {
 
     /// Whether so many stats that sleep are for the ring: more than there are threads at hand.
     pub(crate) fn suits_ring(&self, stats: usize) -> bool {
-        match self.backend() {
-            Backend::Threads | Backend::ThisThread => false,
-            Backend::Ring => true,
-            Backend::Auto => {
-                stats > 2 * fscall::limits::usable_cores()
-                    && self.ring_may_do(OperationKind::StatxPath)
-            }
-        }
+        self.backend() == Backend::Ring
+            || stats > 2 * fscall::limits::usable_cores()
+                && self.ring_may_do(OperationKind::StatxPath)
     }
 
     /// Whether the gate may send this job to the ring.
     pub(crate) fn ring_may_take(&self, job: &dyn Job) -> bool {
-        job.is_for_ring()
-            && matches!(self.backend(), Backend::Auto | Backend::Ring)
-            && self.ring_may_do(job.kind())
+        job.is_for_ring() && self.ring_may_do(job.kind())
     }
 
     /// Whether the gate may send this job to the pool.
@@ -267,14 +254,15 @@ impl Driver {
         self.backend() != Backend::Ring || !self.ring_may_take(job)
     }
 
-    /// Whether the ring has the operation, as far as that is known: it may still be on its way, and
-    /// what it turns out to lack comes back to the pool.
+    /// Whether there may be a ring and it has the operation, as far as that is known: it may still be
+    /// on its way, and what it turns out to lack comes back to the pool.
     fn ring_may_do(&self, operation: OperationKind) -> bool {
-        self.ring().is_ok_and(|ring| match ring.setup() {
-            None => true,
-            Some(Ok(features)) => features.supports(operation) && ring.is_open(),
-            Some(Err(_)) => false,
-        })
+        self.ring_unwanted().is_none()
+            && self.ring().is_ok_and(|ring| match ring.setup() {
+                None => true,
+                Some(Ok(features)) => features.supports(operation) && ring.is_open(),
+                Some(Err(_)) => false,
+            })
     }
 
     /// How many operations could sleep at the same time, while so many of servers are with workers.

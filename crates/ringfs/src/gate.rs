@@ -19,6 +19,7 @@ use crate::capabilities::OperationKind;
 use crate::driver::{Driver, Shared};
 use crate::flights::Stage;
 use crate::op::{Answer, Job, Place, Request};
+use crate::ring::Jobs;
 use crate::trace;
 
 /// How many of those who wait a leaving operation lets in: one for its place, and some for room that
@@ -131,7 +132,7 @@ impl Gate {
 
     /// Lets operations that lead to one server through to the back ends of `driver`, or keeps them
     /// until there is room.
-    pub(crate) fn admit(driver: &Driver, id: u64, jobs: Vec<Box<dyn Job>>, wants: Stage) {
+    pub(crate) fn admit(driver: &Driver, id: u64, jobs: impl Jobs, wants: Stage) {
         let gate = driver.gate();
         let mut on_ring = Vec::new();
         let mut by_workers = Vec::new();
@@ -157,7 +158,7 @@ impl Gate {
         if is_first {
             trace::held_back(id);
         }
-        driver.send_all_to_ring(on_ring);
+        driver.send_to_ring(on_ring);
         for job in by_workers {
             driver.send_to(Stage::Worker, job);
         }

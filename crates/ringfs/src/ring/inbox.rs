@@ -34,6 +34,11 @@ pub(super) struct Inbox {
     workers: AtomicUsize,
 }
 
+/// One operation, or many.
+pub(crate) trait Jobs: IntoIterator<Item = Box<dyn Job>> + AsRef<[Box<dyn Job>]> {}
+
+impl<J: IntoIterator<Item = Box<dyn Job>> + AsRef<[Box<dyn Job>]>> Jobs for J {}
+
 impl Ring {
     /// Starts the thread, which makes the ring: whether the kernel grants it is known
     /// [later](Self::setup). Until then operations queue up, and go to `fallback` if it does not.
@@ -62,15 +67,13 @@ impl Ring {
         Ok(Self { inbox })
     }
 
-    /// Hands an operation over; gives it back if there is no ring to do it.
-    pub(crate) fn submit(&self, job: Box<dyn Job>) -> Result<(), Box<dyn Job>> {
-        let put = self.inbox.put([job], |_| 1);
-        put.map_err(|[job]| job)
-    }
-
-    /// Hands many operations over at once; gives them back if there is no ring to do them.
-    pub(crate) fn submit_all(&self, jobs: Vec<Box<dyn Job>>) -> Result<(), Vec<Box<dyn Job>>> {
-        self.inbox.put(jobs, Vec::len)
+    /// Hands operations over, all at once; gives them back if there is no ring to do them.
+    pub(crate) fn submit<J: Jobs>(&self, jobs: J) -> Result<(), J> {
+        let inbox = &*self.inbox;
+        let flights = &inbox.counters.flights;
+        let count = |jobs: &J| flights.begin_many(Stage::Ring, jobs.as_ref().len());
+        inbox.rouse(inbox.jobs.put(jobs, count)?);
+        Ok(())
     }
 
     /// What became of the set-up; `None` while it is not known yet.
@@ -115,16 +118,6 @@ impl Wake for Inbox {
 }
 
 impl Inbox {
-    fn put<I>(&self, jobs: I, len: impl FnOnce(&I) -> usize) -> Result<(), I>
-    where
-        I: IntoIterator<Item = Box<dyn Job>>,
-    {
-        let count = |jobs: &I| self.counters.flights.begin_many(Stage::Ring, len(jobs));
-        let wake = self.jobs.put(jobs, count)?;
-        self.rouse(wake);
-        Ok(())
-    }
-
     fn rouse(&self, mailbox::Wake(wake): mailbox::Wake) {
         if wake {
             self.event.notify();

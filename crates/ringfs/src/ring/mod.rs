@@ -28,6 +28,6 @@ mod sync {
     pub(super) use std::sync::{Mutex, MutexGuard, PoisonError};
 }
 
-pub(crate) use inbox::Ring;
+pub(crate) use inbox::{Jobs, Ring};
 pub(crate) use setup::{Config, Features, SetupError};
 pub(crate) use slot::RingSlot;
