@@ -47,7 +47,15 @@ fn walks_at_the_same_time_do_not_disturb_each_other() {
     for (driver, order) in drivers_orders() {
         let walks = (0..20).map(|_| {
             let walk = Walk::new(tree.path()).driver(driver.clone()).order(order);
-            walk.into_stream().count()
+            async {
+                let mut entries = walk.into_stream();
+                let mut count = 0;
+                while let Some(entry) = entries.next().await {
+                    entry.unwrap();
+                    count += 1;
+                }
+                count
+            }
         });
         let counts = block_on(futures::future::join_all(walks));
         assert!(counts.iter().all(|&count| count == expected), "{counts:?}");

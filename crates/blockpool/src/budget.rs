@@ -30,19 +30,26 @@ pub struct Budget {
     used: AtomicUsize,
     /// Of those used, how many are of threads that wait for work.
     parked: AtomicUsize,
+    /// Of those used, how many are of helpers that are no threads of the pool.
+    helpers: AtomicUsize,
 }
 
 /// The process's budget; a forked child has its own.
 pub fn budget() -> &'static Budget {
-    static BUDGET: PerFork<Budget> = PerFork::new(|| Budget {
-        limit: OnceLock::new(),
-        used: AtomicUsize::new(0),
-        parked: AtomicUsize::new(0),
-    });
+    static BUDGET: PerFork<Budget> = PerFork::new(Budget::new);
     BUDGET.get()
 }
 
 impl Budget {
+    fn new() -> Self {
+        Self {
+            limit: OnceLock::new(),
+            used: AtomicUsize::new(0),
+            parked: AtomicUsize::new(0),
+            helpers: AtomicUsize::new(0),
+        }
+    }
+
     /// The number of permits there are. Asked for the first time it reads a few files of `/proc` and
     /// `/sys/fs/cgroup`.
     pub fn limit(&self) -> usize {
@@ -62,11 +69,16 @@ impl Budget {
         self.in_use().saturating_sub(parked)
     }
 
-    /// The number of permits that are left for kernel threads and other helpers: one in eight is
-    /// kept for the threads that do what those can't. Threads without work give up theirs.
+    /// How many permits are kept from kernel threads and other helpers, for the threads that do
+    /// what those can't.
+    pub fn kept_for_threads(&self) -> usize {
+        self.limit().div_ceil(32)
+    }
+
+    /// The number of permits that are left for helpers. Threads without work give up theirs.
     pub fn spare(&self) -> usize {
-        let limit = self.limit();
-        limit.saturating_sub(self.at_work() + limit.div_ceil(8))
+        self.limit()
+            .saturating_sub(self.at_work() + self.kept_for_threads())
     }
 
     /// One more thread waits for work. Called, as its opposite, with the lock of the list of those.
@@ -80,7 +92,7 @@ impl Budget {
 
     /// Takes a permit, if one is left. The first four are given before the [limit](Self::limit) is
     /// known, so that who sends for the first thread does not wait for files: that thread learns it.
-    pub fn try_acquire(&'static self) -> Option<Permit> {
+    pub(crate) fn try_acquire(&'static self) -> Option<Permit> {
         let known = self.limit.get().copied();
         let mut permit = self.take(known.unwrap_or(UNTIL_LEARNT), 1);
         if permit.count == 0 && known.is_none() {
@@ -98,7 +110,13 @@ impl Budget {
         }
         let mut permit = self.take(self.limit(), count);
         permit.from_outside = true;
+        self.helpers.fetch_add(permit.count, Ordering::Relaxed);
         permit
+    }
+
+    /// Whether permits are out that [come back](permits_are_back) from others than threads.
+    pub(crate) fn has_helpers(&self) -> bool {
+        self.helpers.load(Ordering::Relaxed) > 0
     }
 
     fn take(&'static self, limit: usize, count: usize) -> Permit {
@@ -154,6 +172,7 @@ impl Drop for Permit {
     fn drop(&mut self) {
         self.budget.used.fetch_sub(self.count, Ordering::Relaxed);
         if self.from_outside && self.count > 0 {
+            self.budget.helpers.fetch_sub(self.count, Ordering::Relaxed);
             permits_are_back();
         }
     }
@@ -227,36 +246,30 @@ mod tests {
 
     #[test]
     fn many_at_once_before_the_limit_is_known() {
-        static OWN: Budget = Budget {
-            limit: OnceLock::new(),
-            used: AtomicUsize::new(0),
-            parked: AtomicUsize::new(0),
-        };
-        let permits: Vec<_> = (0..UNTIL_LEARNT * 3).map(|_| OWN.try_acquire()).collect();
+        static OWN: PerFork<Budget> = PerFork::new(Budget::new);
+        let own = OWN.get();
+        let permits: Vec<_> = (0..UNTIL_LEARNT * 3).map(|_| own.try_acquire()).collect();
         let given = permits.iter().flatten().count();
-        assert_eq!(given, OWN.limit().min(UNTIL_LEARNT * 3));
+        assert_eq!(given, own.limit().min(UNTIL_LEARNT * 3));
     }
 
     #[test]
     fn permits_come_back() {
-        static OWN: Budget = Budget {
-            limit: OnceLock::new(),
-            used: AtomicUsize::new(0),
-            parked: AtomicUsize::new(0),
-        };
-        let limit = OWN.limit();
-        let mut all = OWN.acquire_up_to(usize::MAX);
+        static OWN: PerFork<Budget> = PerFork::new(Budget::new);
+        let own = OWN.get();
+        let limit = own.limit();
+        let mut all = own.acquire_up_to(usize::MAX);
         assert_eq!(all.count(), limit);
-        assert!(OWN.try_acquire().is_none());
+        assert!(own.try_acquire().is_none());
         all.keep(1);
-        assert_eq!((all.count(), OWN.in_use()), (1, 1));
+        assert_eq!((all.count(), own.in_use()), (1, 1));
         all.keep(limit);
-        assert_eq!((all.count(), OWN.in_use()), (1, 1));
-        all.join(OWN.acquire_up_to(usize::MAX));
-        assert_eq!((all.count(), OWN.in_use()), (limit, limit));
-        assert_eq!((OWN.in_use(), OWN.spare()), (limit, 0));
+        assert_eq!((all.count(), own.in_use()), (1, 1));
+        all.join(own.acquire_up_to(usize::MAX));
+        assert_eq!((all.count(), own.in_use()), (limit, limit));
+        assert_eq!((own.in_use(), own.spare()), (limit, 0));
         drop(all);
-        assert_eq!(OWN.in_use(), 0);
-        assert!(OWN.try_acquire().is_some());
+        assert_eq!(own.in_use(), 0);
+        assert!(own.try_acquire().is_some());
     }
 }

@@ -44,8 +44,6 @@ struct Counts {
     asleep: usize,
     /// Threads that were sent for and have not come yet.
     arriving: usize,
-    /// Threads of the pool that have left and are free in a moment, for this crew if it starves.
-    leaving: usize,
 }
 
 /// Whether one more may compute beside `others`. The first always may, which is why a process
@@ -97,9 +95,12 @@ impl Crew {
 
     /// Says that there is work: sends for a thread unless enough are at it.
     ///
+    /// If all that the budget allows are at other work, the next that becomes free comes.
+    ///
     /// # Errors
     ///
-    /// No thread could be had, and the crew has no member that would come to the work later.
+    /// The system refused a thread, and nobody will come to the work later: the crew has no member
+    /// and the pool no thread.
     pub fn call_in(&self) -> Result<(), NoThread> {
         self.inner.call_in()
     }
@@ -138,18 +139,12 @@ impl Inner {
         recruit(self)
     }
 
-    /// The thread that was sent for does not come. Answers whether nobody else is there or will
-    /// be soon.
+    /// The thread that was sent for does not come. Answers whether nobody else is there.
     pub(crate) fn is_alone_without_it(&self) -> bool {
         self.change(|counts| {
             counts.arriving -= 1;
-            counts.total() + counts.leaving == 0
+            counts.total() == 0
         })
-    }
-
-    /// A thread that [`serve_recruited`](Self::serve_recruited) released is at others' disposal.
-    pub(crate) fn has_left(&self) {
-        self.change(|counts| counts.leaving -= 1);
     }
 
     /// Whether the crew has work for one more thread; if so the thread is on its way.
@@ -167,17 +162,17 @@ impl Inner {
     }
 
     /// What a thread that was sent for does: before it begins it sees to the next, so a crew
-    /// grows for as long as there is work. It counts as leaving when this returns.
+    /// grows for as long as there is work.
     pub(crate) fn serve_recruited(self: &Arc<Self>) {
         self.arrive();
         self.call_in_next();
-        self.stay(1);
+        self.stay();
     }
 
     /// What a thread does that comes by itself.
     fn serve(self: &Arc<Self>) {
         self.arrive();
-        self.stay(0);
+        self.stay();
     }
 
     fn arrive(&self) {
@@ -191,24 +186,18 @@ impl Inner {
     ///
     /// Whoever adds work does so before it looks at the counts, and a leaving member looks at the
     /// work after it has changed them, so either of the two sees the other.
-    fn stay(self: &Arc<Self>, leaving: usize) {
+    fn stay(self: &Arc<Self>) {
         loop {
             let member = Member {
                 crew: self,
                 not_sync: PhantomData,
             };
             catch_unwind(|| self.work.run(&member));
-            self.change(|counts| {
-                counts.awake -= 1;
-                counts.leaving += leaving;
-            });
+            self.change(|counts| counts.awake -= 1);
             let stays = self.work.is_waiting()
                 && self.change(|counts| {
                     let room = has_place(counts.awake);
-                    if room {
-                        counts.awake += 1;
-                        counts.leaving -= leaving;
-                    }
+                    counts.awake += usize::from(room);
                     room
                 });
             if !stays {

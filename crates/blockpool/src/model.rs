@@ -12,6 +12,7 @@ use loom::lazy_static::Lazy;
 pub(crate) use loom::sync::atomic::AtomicUsize;
 pub(crate) use loom::sync::{Mutex, MutexGuard};
 use loom::thread::JoinHandle;
+pub(crate) use loom::thread::yield_now;
 
 /// The machine that a model runs on.
 #[derive(Clone, Copy, Debug)]

@@ -7,10 +7,12 @@
 #[cfg(loom)]
 pub(crate) use crate::model::{
     AtomicUsize, Condvar, Mutex, MutexGuard, catch_unwind, fixed_limit, spawn, usable_cores,
+    yield_now,
 };
 #[cfg(not(loom))]
 pub(crate) use outside::{
     AtomicUsize, Condvar, Mutex, MutexGuard, catch_unwind, fixed_limit, spawn, usable_cores,
+    yield_now,
 };
 
 /// Locks a mutex whose holders never leave it inconsistent, so a panic elsewhere is no reason to
@@ -27,6 +29,7 @@ mod outside {
     use std::panic::AssertUnwindSafe;
     pub(crate) use std::sync::atomic::AtomicUsize;
     pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
+    pub(crate) use std::thread::yield_now;
 
     pub(crate) use fscall::limits::usable_cores;
 

@@ -9,12 +9,12 @@ use std::time::Duration;
 use crate::PerFork;
 use crate::budget::{Permit, budget};
 use crate::crew::Inner;
-use crate::sync::{Condvar, Mutex, lock, spawn};
+use crate::sync::{Condvar, Mutex, lock, spawn, yield_now};
 
 /// How long a spare waits for work before it ends.
 const DECAY: Duration = Duration::from_secs(10);
 
-/// No thread could be had: the budget is used up or the system refused one.
+/// No thread could be had: the system refused one, and the pool has none.
 #[derive(Debug)]
 pub struct NoThread(io::Error);
 
@@ -40,6 +40,8 @@ impl From<NoThread> for io::Error {
 /// The spares, and the crews that want one. One of the two lists is empty at any time: both change
 /// under one lock, so who becomes free sees who starves and the other way round.
 struct Pool {
+    /// How many there are, parked or not; each has a permit.
+    threads: usize,
     /// The one that was parked last is on top: its caches are the warmest, and those below get a
     /// chance to end.
     idle: Vec<Arc<Slot>>,
@@ -64,6 +66,7 @@ enum Next {
 fn pool() -> &'static Mutex<Pool> {
     static POOL: PerFork<Mutex<Pool>> = PerFork::new(|| {
         Mutex::new(Pool {
+            threads: 0,
             idle: Vec::new(),
             starved: VecDeque::new(),
         })
@@ -96,6 +99,7 @@ pub(crate) fn dismiss(count: usize) {
     let mut pool = lock(pool());
     let count = count.min(pool.idle.len());
     budget().unpark(count);
+    pool.threads -= count;
     for slot in pool.idle.drain(..count) {
         drop(lock(&slot.permit).take());
         slot.assign(Next::Nothing);
@@ -118,35 +122,52 @@ pub(crate) fn permits_are_back() {
 }
 
 /// Sends a thread to `crew`, which counts it as arriving: a parked one, or a new one within the
-/// budget. If there is none, the next that becomes free comes; that is an error only for a crew
-/// that has nobody.
+/// budget. If there is none, the next that becomes free comes; only if none will is that an error.
 pub(crate) fn recruit(crew: &Arc<Inner>) -> Result<(), NoThread> {
     if lock(pool()).assign(crew) || start(crew).is_ok() {
         return Ok(());
     }
-    // Once more, now that no thread can park or end meanwhile: whoever becomes free after this
-    // finds the crew on the list.
-    let mut pool = lock(pool());
-    if pool.assign(crew) {
-        return Ok(());
-    }
-    start(crew).or_else(|error| {
+    loop {
+        // Once more, now that no thread can park or end meanwhile: whoever becomes free after this
+        // finds the crew on the list.
+        let mut pool = lock(pool());
+        if pool.assign(crew) {
+            return Ok(());
+        }
+        let Err(refused) = start(crew) else {
+            return Ok(());
+        };
+        let one_comes = pool.threads > 0 || budget().has_helpers();
+        if matches!(refused, Refused::Budget) && !one_comes {
+            // The permits are with threads that are just being started, or refused.
+            drop(pool);
+            yield_now();
+            continue;
+        }
         let alone = crew.is_alone_without_it();
         pool.starve(crew);
-        if alone { Err(error) } else { Ok(()) }
-    })
+        return match refused {
+            Refused::System(error) if alone && !one_comes => Err(NoThread(error)),
+            Refused::System(_) | Refused::Budget => Ok(()),
+        };
+    }
 }
 
-fn start(crew: &Arc<Inner>) -> Result<(), NoThread> {
-    let permit = budget()
-        .try_acquire()
-        .ok_or_else(|| NoThread(io::ErrorKind::WouldBlock.into()))?;
+/// Why no thread was started.
+enum Refused {
+    Budget,
+    System(io::Error),
+}
+
+fn start(crew: &Arc<Inner>) -> Result<(), Refused> {
+    let permit = budget().try_acquire().ok_or(Refused::Budget)?;
     let crew = Arc::clone(crew);
-    spawn(move || live(crew, permit)).map_err(NoThread)
+    spawn(move || live(crew, permit)).map_err(Refused::System)
 }
 
 /// A thread's life: one crew after the other, parked between them.
 fn live(mut crew: Arc<Inner>, permit: Permit) {
+    lock(pool()).threads += 1;
     // Here, since it reads files, and who sends for a thread may not be allowed to wait.
     budget().limit();
     let mut thread = Thread(Arc::new(Slot {
@@ -156,7 +177,7 @@ fn live(mut crew: Arc<Inner>, permit: Permit) {
     }));
     loop {
         crew.serve_recruited();
-        let starved = thread.leave(&crew);
+        let starved = thread.leave();
         // A thread that waits keeps nothing alive.
         drop(crew);
         if let Some(starved) = starved {
@@ -174,19 +195,17 @@ struct Thread(Arc<Slot>);
 impl Thread {
     /// Answers a crew that starves and wants a thread, counted as arriving. If there is none, the
     /// thread is parked.
-    fn leave(&self, last: &Inner) -> Option<Arc<Inner>> {
+    fn leave(&self) -> Option<Arc<Inner>> {
         loop {
             let mut pool = lock(pool());
             let Some(starved) = pool.starved.pop_front() else {
                 pool.idle.push(Arc::clone(&self.0));
                 budget().park();
-                last.has_left();
                 return None;
             };
             // Not under the lock: it asks the crew's work.
             drop(pool);
             if let Some(crew) = starved.upgrade().filter(|crew| crew.expects()) {
-                last.has_left();
                 return Some(crew);
             }
         }
@@ -206,6 +225,7 @@ impl Thread {
             };
             pool.idle.remove(at);
             budget().unpark(1);
+            pool.threads -= 1;
             // Under the lock: who finds no spare from now on must find a permit.
             drop(lock(&slot.permit).take());
             None
