@@ -280,9 +280,8 @@ impl Driver {
             Some(Ok(features)) => features.capacity().min(self.shared.ring_config.workers),
             None => self.shared.ring_config.least_capacity(),
         };
-        // One in eight is kept from the ring, as it is from all helpers; and what is with workers has
-        // threads, or will have them.
-        let helpers = all.saturating_sub(all.div_ceil(8) + servers_on_workers);
+        // What is with workers has threads, or will have them.
+        let helpers = all.saturating_sub(budget.kept_for_threads() + servers_on_workers);
         Room {
             all,
             ring: ring.min(helpers),

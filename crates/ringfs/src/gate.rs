@@ -2,9 +2,9 @@
 //!
 //! The process's budget of threads that wait, and the ring's kernel workers, are for all. So of what
 //! there is a sixteenth is kept from operations that lead to mounts whose file systems ask somebody
-//! (a network's, FUSE's), and each such mount may have fifteen sixteenths of what the others leave;
-//! more of its operations wait here, in their order, until one is through. Thousands of calls to a
-//! dead mount thus stall nobody but each other.
+//! (a network's, FUSE's), half of it for threads and half for the ring, and each such mount may have
+//! fifteen sixteenths of what the others leave; more of its operations wait here, in their order,
+//! until one is through. Thousands of calls to a dead mount thus stall nobody but each other.
 //!
 //! Where an operation leads is read off its path, without asking anybody: a symbolic link to such a
 //! mount is not seen. That costs fairness, never an answer.
@@ -100,7 +100,7 @@ pub(crate) struct Room {
 
 /// What one server may have of `room` while other servers hold `taken` of it.
 fn share(room: usize, taken: usize) -> usize {
-    let reserve = room.div_ceil(16);
+    let reserve = 2 * room.div_ceil(32);
     let left = room.saturating_sub(reserve + taken);
     left - left / 16
 }
@@ -386,7 +386,10 @@ mod tests {
             for _ in 0..50 {
                 taken += share(room, taken);
             }
-            assert!(taken <= room - room.div_ceil(16), "{taken} of {room}");
+            assert!(
+                taken <= room.saturating_sub(2 * room.div_ceil(32)),
+                "{taken} of {room}"
+            );
         }
     }
 }

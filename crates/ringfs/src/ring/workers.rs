@@ -14,6 +14,12 @@ const KEPT: usize = 8;
 /// kernel need not be told twice.
 const UNUSED: Duration = Duration::from_millis(5);
 
+/// How long a share that is too small is left so, if nothing happens, before more is asked for. The
+/// time doubles up to [`LONGEST`] while there is none: whoever has it may wait for a dead server.
+const SCANTY: Duration = Duration::from_millis(5);
+
+const LONGEST: Duration = Duration::from_secs(1);
+
 /// The share grows in steps, as each costs a call.
 const STEP: usize = 16;
 
@@ -31,6 +37,8 @@ pub(super) struct Workers<'a> {
     can_limit: bool,
     /// Since when less than a quarter has had work.
     unused_since: Option<Instant>,
+    /// After how long more is asked for, while there are fewer than operations in flight.
+    scanty: Option<Duration>,
     inbox: &'a Inbox,
 }
 
@@ -43,6 +51,7 @@ impl<'a> Workers<'a> {
             most,
             can_limit: true,
             unused_since: None,
+            scanty: None,
             inbox,
         };
         workers.can_limit = workers.limit(ring);
@@ -78,6 +87,8 @@ impl<'a> Workers<'a> {
                 self.limit(ring);
             }
         }
+        self.scanty = (wanted > self.share.count())
+            .then(|| self.scanty.map_or(SCANTY, |last| LONGEST.min(2 * last)));
         if self.share.count() <= KEPT || wanted >= self.share.count() / 4 {
             self.unused_since = None;
         } else if self.unused_since.get_or_insert_with(Instant::now).elapsed() >= UNUSED {
@@ -89,7 +100,7 @@ impl<'a> Workers<'a> {
 
     /// After how long the share should be looked at again, whatever happens.
     pub(super) fn look_again(&self) -> Option<Duration> {
-        self.unused_since
-            .map(|since| UNUSED.saturating_sub(since.elapsed()))
+        let unused = |since: Instant| UNUSED.saturating_sub(since.elapsed());
+        self.scanty.or_else(|| self.unused_since.map(unused))
     }
 }
