@@ -1,4 +1,8 @@
 //! Which back end an operation goes to.
+#![allow(
+    clippy::inline_always,
+    reason = "a return that comes after a system call is mispredicted"
+)]
 
 use std::collections::BTreeMap;
 use std::ffi::CStr;
@@ -29,6 +33,7 @@ pub(crate) enum AtOnce {
 
 impl Driver {
     /// Answers at once if that is certain not to sleep.
+    #[inline(always)]
     pub(crate) fn try_inline(
         &self,
         dir: BorrowedFd<'_>,

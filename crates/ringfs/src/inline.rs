@@ -6,6 +6,10 @@
 //! counts only if it came from a mount known to be local. Otherwise it is thrown away, unless the
 //! caller asked for `DONT_SYNC` himself, and the next route asks again. Sources: openat2(2),
 //! statx(2).
+#![allow(
+    clippy::inline_always,
+    reason = "a return that comes after a system call is mispredicted"
+)]
 
 use std::ffi::CStr;
 use std::io;
@@ -85,6 +89,7 @@ impl InlineRoute {
     }
 
     /// Tries to answer at once.
+    #[inline(always)]
     pub(crate) fn statx(
         &self,
         dir: BorrowedFd<'_>,
@@ -144,6 +149,7 @@ impl InlineRoute {
     }
 
     /// `None`: not known to be what the plain call would have answered.
+    #[inline(always)]
     fn by_descriptor(
         &self,
         fd: BorrowedFd<'_>,

@@ -273,17 +273,21 @@ impl Statx {
 impl Statx {
     /// Hides fields that were asked for on behalf of somebody else than the caller: they become
     /// invalid, and zero.
+    #[inline]
     pub fn clear_fields(&mut self, fields: StatxMask) {
-        let gone = self.mask().intersection(fields);
+        let mut gone = self.mask().intersection(fields).bits();
         let kept = self.mask().difference(fields);
         self.0.stx_mask = kept.bits();
-        for field in gone {
-            self.zero(field, kept);
+        while gone != 0 {
+            let lowest = gone & gone.wrapping_neg();
+            self.zero(StatxMask::from_bits_retain(lowest), kept);
+            gone ^= lowest;
         }
     }
 
     /// Hides all fields but these; see [`clear_fields`](Self::clear_fields). Kernels differ in what
     /// they answer beyond what they were asked.
+    #[inline]
     pub fn keep_fields(&mut self, fields: StatxMask) {
         self.clear_fields(StatxMask::from_bits_retain(!fields.bits()));
     }

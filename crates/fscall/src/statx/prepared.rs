@@ -1,4 +1,8 @@
 //! The call itself, checked and normalised before it is made.
+#![allow(
+    clippy::inline_always,
+    reason = "a return that comes after a system call is mispredicted"
+)]
 
 use std::ffi::CStr;
 use std::io;
@@ -178,7 +182,7 @@ impl Prepared {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn call_fd(&self, fd: BorrowedFd<'_>, answer: &mut Statx) -> io::Result<()> {
         match null_path() {
             NullPath::Accepted => self.call_raw(fd, ptr::null(), answer),
@@ -210,6 +214,7 @@ impl Prepared {
     }
 
     /// `path` is NULL or a C string.
+    #[inline(always)]
     #[allow(unsafe_code, reason = "the system call")]
     fn call_raw(
         &self,
@@ -276,7 +281,7 @@ pub fn statx_fd(fd: BorrowedFd<'_>, flags: StatxFlags, mask: StatxMask) -> io::R
 /// # Errors
 ///
 /// As [`statx_fd`].
-#[inline]
+#[inline(always)]
 pub fn statx_fd_into(
     fd: BorrowedFd<'_>,
     flags: StatxFlags,
