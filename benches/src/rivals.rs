@@ -59,6 +59,11 @@ pub fn plain() -> Contender {
     Contender::new("statx", |names: &[Name]| statx_all(names))
 }
 
+fn statx_each(names: &[CString]) -> Vec<io::Result<libc::statx>> {
+    let ask = |name: &CString| sys::statx(sys::CWD, name, libc::STATX_BASIC_STATS);
+    names.iter().map(ask).collect()
+}
+
 /// As [`plain`], but another thread makes the calls, so many for each time that it is woken: what a
 /// hand-over costs with nothing around it.
 ///
@@ -69,10 +74,7 @@ pub fn handed_over(size: usize) -> io::Result<Contender> {
     let (done, answers) = mpsc::channel();
     thread::Builder::new().spawn(move || {
         for (names, range) in orders {
-            let mut names = names[range].iter();
-            let answer = names
-                .try_for_each(|name| sys::statx(sys::CWD, name, libc::STATX_BASIC_STATS).map(drop));
-            if done.send(answer).is_err() {
+            if done.send(statx_each(&names[range])).is_err() {
                 return;
             }
         }
@@ -88,7 +90,9 @@ pub fn handed_over(size: usize) -> io::Result<Contender> {
             let range = start..all.len().min(start + size);
             let order = (Arc::clone(all), range);
             sender.send(order).map_err(|_| gone(mpsc::RecvError))?;
-            answers.recv().map_err(gone)??;
+            for answer in answers.recv().map_err(gone)? {
+                answer?;
+            }
         }
         Ok(())
     }))
@@ -108,12 +112,10 @@ pub fn spawn_blocking(size: usize) -> io::Result<Contender> {
         runtime.block_on(async {
             for start in (0..all.len()).step_by(size) {
                 let (names, end) = (Arc::clone(all), all.len().min(start + size));
-                tokio::task::spawn_blocking(move || {
-                    names[start..end].iter().try_for_each(|name| {
-                        sys::statx(sys::CWD, name, libc::STATX_BASIC_STATS).map(drop)
-                    })
-                })
-                .await??;
+                let batch = tokio::task::spawn_blocking(move || statx_each(&names[start..end]));
+                for answer in batch.await? {
+                    answer?;
+                }
             }
             Ok(())
         })

@@ -15,9 +15,9 @@ pub trait Work: Send + Sync + 'static {
     /// and nothing else; work that wants to pass it on catches it itself.
     fn run(&self, member: &Member<'_>);
 
-    /// Whether a further thread would find something to do now. Asked whenever a place becomes
+    /// How many further threads would find something to do now. Asked whenever a place becomes
     /// free, so it should cost no more than a lock.
-    fn is_waiting(&self) -> bool;
+    fn waiting(&self) -> usize;
 }
 
 /// The threads at one piece of [`Work`].
@@ -34,6 +34,8 @@ pub(crate) struct Inner {
     counts: Mutex<Counts>,
     /// `counts.awake + counts.arriving`, to find without the lock that the crew is complete.
     present: AtomicUsize,
+    /// Members inside [`Member::before_next`].
+    searching: AtomicUsize,
 }
 
 #[derive(Default)]
@@ -53,12 +55,13 @@ fn has_place(others: usize) -> bool {
 }
 
 impl Counts {
-    /// One more thread is worth sending for. Growth behind sleeping members is gradual (a quarter
+    /// One more thread is worth sending for, since there is work for so many. Growth behind sleeping members is gradual (a quarter
     /// more at a time): calls that were announced to sleep and did not are over before a spare
     /// has even woken up, so a warm burst starts next to none.
-    fn wants(&self, limit: usize) -> bool {
+    fn wants(&self, limit: usize, jobs: usize) -> bool {
         has_place(self.awake + self.arriving)
             && self.total() < limit
+            && self.arriving < jobs
             && self.arriving <= self.asleep / 4
     }
 
@@ -87,6 +90,7 @@ impl Crew {
             limit: limit.max(1),
             counts: Mutex::new(Counts::default()),
             present: AtomicUsize::new(0),
+            searching: AtomicUsize::new(0),
         };
         Self {
             inner: Arc::new(inner),
@@ -129,11 +133,18 @@ impl Crew {
 }
 
 impl Inner {
-    pub(crate) fn call_in(self: &Arc<Self>) -> Result<(), NoThread> {
-        if !has_place(self.present.load(Ordering::SeqCst)) {
-            return Ok(());
-        }
-        if !self.send_for_one() {
+    fn call_in(self: &Arc<Self>) -> Result<(), NoThread> {
+        // A member that searches looks at the work after it has said that it no longer does.
+        let jobs = match self.searching.load(Ordering::SeqCst) {
+            0 => usize::MAX,
+            searching => self.work.waiting().saturating_sub(searching),
+        };
+        self.call_in_for(jobs)
+    }
+
+    fn call_in_for(self: &Arc<Self>, jobs: usize) -> Result<(), NoThread> {
+        if jobs == 0 || !has_place(self.present.load(Ordering::SeqCst)) || !self.send_for_one(jobs)
+        {
             return Ok(());
         }
         recruit(self)
@@ -149,13 +160,13 @@ impl Inner {
 
     /// Whether the crew has work for one more thread; if so the thread is on its way.
     pub(crate) fn expects(&self) -> bool {
-        self.work.is_waiting() && self.send_for_one()
+        self.work.waiting() > 0 && self.send_for_one(usize::MAX)
     }
 
-    /// Counts one more as arriving if one is wanted.
-    fn send_for_one(&self) -> bool {
+    /// Counts one more as arriving if one is wanted for so many jobs.
+    fn send_for_one(&self, jobs: usize) -> bool {
         self.change(|counts| {
-            let wants = counts.wants(self.limit);
+            let wants = counts.wants(self.limit, jobs);
             counts.arriving += usize::from(wants);
             wants
         })
@@ -165,7 +176,7 @@ impl Inner {
     /// grows for as long as there is work.
     pub(crate) fn serve_recruited(self: &Arc<Self>) {
         self.arrive();
-        self.call_in_next();
+        self.call_in_next(1);
         self.stay();
     }
 
@@ -194,7 +205,7 @@ impl Inner {
             };
             catch_unwind(|| self.work.run(&member));
             self.change(|counts| counts.awake -= 1);
-            let stays = self.work.is_waiting()
+            let stays = self.work.waiting() > 0
                 && self.change(|counts| {
                     let room = has_place(counts.awake);
                     counts.awake += usize::from(room);
@@ -206,12 +217,11 @@ impl Inner {
         }
     }
 
-    /// Sends for the next thread if there is work for it. That none can be had is no error: the
-    /// caller is a member and will come to the work itself.
-    pub(crate) fn call_in_next(self: &Arc<Self>) {
-        if self.work.is_waiting() {
-            let _ = self.call_in();
-        }
+    /// Sends for the next thread if there is work for it, beside `own` jobs that the caller takes.
+    /// That none can be had is no error: the caller is a member and will come to the work itself.
+    fn call_in_next(self: &Arc<Self>, own: usize) {
+        let others = own + self.searching.load(Ordering::SeqCst);
+        let _ = self.call_in_for(self.work.waiting().saturating_sub(others));
     }
 
     fn change<T>(&self, change: impl FnOnce(&mut Counts) -> T) -> T {
@@ -254,7 +264,21 @@ impl Member<'_> {
             counts.asleep += 1;
         });
         let _awake = Awake(self.crew);
-        self.crew.call_in_next();
+        self.crew.call_in_next(0);
+        call()
+    }
+
+    /// Makes a call after which this member looks for work at once, as one that tells somebody of a
+    /// result. If that adds some, nobody else is sent for: this member takes it.
+    pub fn before_next<T>(&self, call: impl FnOnce() -> T) -> T {
+        struct Searching<'a>(&'a AtomicUsize);
+        impl Drop for Searching<'_> {
+            fn drop(&mut self) {
+                self.0.fetch_sub(1, Ordering::SeqCst);
+            }
+        }
+        self.crew.searching.fetch_add(1, Ordering::SeqCst);
+        let _searching = Searching(&self.crew.searching);
         call()
     }
 

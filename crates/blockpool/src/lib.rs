@@ -30,8 +30,8 @@
 //!             self.1.send(len).unwrap();
 //!         }
 //!     }
-//!     fn is_waiting(&self) -> bool {
-//!         !self.0.lock().unwrap().is_empty()
+//!     fn waiting(&self) -> usize {
+//!         self.0.lock().unwrap().len()
 //!     }
 //! }
 //!

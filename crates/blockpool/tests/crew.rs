@@ -93,8 +93,8 @@ impl Work for Jobs {
         }
     }
 
-    fn is_waiting(&self) -> bool {
-        self.left.load(SeqCst) > 0
+    fn waiting(&self) -> usize {
+        self.left.load(SeqCst)
     }
 }
 
@@ -176,8 +176,8 @@ fn a_panic_costs_the_crew_neither_place_nor_thread() {
                 member.may_sleep(|| std::panic::resume_unwind(Box::new(())));
             }
         }
-        fn is_waiting(&self) -> bool {
-            self.0.load(SeqCst) > 0
+        fn waiting(&self) -> usize {
+            self.0.load(SeqCst)
         }
     }
     let work = Arc::new(Panics(AtomicUsize::new(0), AtomicUsize::new(0)));
@@ -205,8 +205,8 @@ fn signals_do_not_reach_the_threads() {
                 .unwrap();
             *self.0.lock().unwrap() = Some(mask.trim().to_owned());
         }
-        fn is_waiting(&self) -> bool {
-            false
+        fn waiting(&self) -> usize {
+            0
         }
     }
     let mask = Arc::new(Mask(Mutex::default()));

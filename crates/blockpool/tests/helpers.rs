@@ -43,8 +43,8 @@ impl Work for Sleepers {
         }
     }
 
-    fn is_waiting(&self) -> bool {
-        self.left.load(SeqCst) > 0
+    fn waiting(&self) -> usize {
+        self.left.load(SeqCst)
     }
 }
 

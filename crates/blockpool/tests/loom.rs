@@ -30,6 +30,8 @@ enum Job {
     Quick,
     /// Sleeps in the kernel until another job is done.
     Sleeps,
+    /// Is told of, and who is told adds the next before the member looks for it.
+    Told,
 }
 
 struct Jobs {
@@ -78,16 +80,24 @@ impl Work for Jobs {
             if let Job::Sleeps = job {
                 member.may_sleep(|| self.wait_for(1));
             }
-            self.queue.lock().unwrap().done += 1;
-            self.one_done.notify_all();
+            let tell = || {
+                self.queue.lock().unwrap().done += 1;
+                self.one_done.notify_all();
+            };
+            if let Job::Told = job {
+                member.may_sleep(|| ());
+                member.before_next(tell);
+            } else {
+                tell();
+            }
             if member.is_surplus() {
                 return;
             }
         }
     }
 
-    fn is_waiting(&self) -> bool {
-        !self.queue.lock().unwrap().waiting.is_empty()
+    fn waiting(&self) -> usize {
+        self.queue.lock().unwrap().waiting.len()
     }
 }
 
@@ -153,6 +163,50 @@ fn a_member_that_sleeps_is_replaced() {
                 crew.call_in().unwrap();
             }
             jobs.wait_for(2);
+            (jobs, crew)
+        },
+        |(jobs, crew)| nothing_is_left(&jobs, &crew, 2),
+    );
+}
+
+#[test]
+fn work_that_comes_while_a_member_searches_is_not_left() {
+    TWO_THREADS.check(
+        3,
+        || {
+            let (jobs, crew) = Jobs::crew();
+            for count in 1..=2 {
+                jobs.add(Job::Told);
+                crew.call_in().unwrap();
+                jobs.wait_for(count);
+            }
+            (jobs, crew)
+        },
+        |(jobs, crew)| nothing_is_left(&jobs, &crew, 2),
+    );
+}
+
+#[test]
+fn two_outsiders_and_a_member_that_searches() {
+    let machine = Machine {
+        cores: 2,
+        permits: 2,
+    };
+    machine.check(
+        2,
+        || {
+            let (jobs, crew) = Jobs::crew();
+            let outsider = {
+                let (jobs, crew) = (Arc::clone(&jobs), crew.clone());
+                thread::spawn(move || {
+                    jobs.add(Job::Sleeps);
+                    crew.call_in().unwrap();
+                })
+            };
+            jobs.add(Job::Told);
+            crew.call_in().unwrap();
+            jobs.wait_for(2);
+            outsider.join().unwrap();
             (jobs, crew)
         },
         |(jobs, crew)| nothing_is_left(&jobs, &crew, 2),

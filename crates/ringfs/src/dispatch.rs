@@ -194,11 +194,12 @@ impl Driver {
     }
 
     /// Sends a job where it wants to go, or keeps it while too many lead to the same server.
-    fn send(&self, job: Box<dyn Job>, wants: Option<Stage>) {
+    fn send(&self, mut job: Box<dyn Job>, wants: Option<Stage>) {
         if self.is_this_thread() {
             let count = job.calls();
             self.shared.counters.add(job.kind(), Route::Inline, count);
-            return job.run();
+            job.run();
+            return job.land();
         }
         let guide = Guide::new();
         let server = guide.and_then(|mut guide| guide.server_of(job.place()?));

@@ -355,9 +355,13 @@ impl Job for Gated {
         self.job.watch(cx);
     }
 
-    fn run(self: Box<Self>) {
+    fn run(&mut self) {
+        self.job.run();
+    }
+
+    fn land(self: Box<Self>) {
         let Self { job, pass } = *self;
-        job.run();
+        job.land();
         drop(pass);
     }
 

@@ -92,23 +92,31 @@ impl Work for Queue {
     fn run(&self, member: &Member<'_>) {
         loop {
             // A `while let` would hold the lock during the call.
-            let Some(job) = self.jobs().pop_front() else {
+            let Some(mut job) = self.jobs().pop_front() else {
                 return;
             };
             let landed = Landed(&self.counters);
-            if job.is_abandoned() {
-                drop(job);
-            } else {
+            if !job.is_abandoned() {
                 member.may_sleep(|| job.run());
             }
-            drop(landed);
+            if job.is_abandoned() {
+                // What it has brought may be the last of its kind.
+                member.may_sleep(|| drop(job));
+                drop(landed);
+            } else {
+                // Whoever is told may well ask the next thing at once.
+                member.before_next(|| {
+                    job.land();
+                    drop(landed);
+                });
+            }
             if member.is_surplus() {
                 return;
             }
         }
     }
 
-    fn is_waiting(&self) -> bool {
-        !self.jobs().is_empty()
+    fn waiting(&self) -> usize {
+        self.jobs().len()
     }
 }

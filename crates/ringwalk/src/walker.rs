@@ -297,7 +297,7 @@ impl<V: OrderedVisitor> Walker<V> {
 
     /// A member has added work.
     pub(crate) fn tell(&self, member: &Member<'_>) {
-        if self.walked.load(Relaxed) > ALONE && self.is_waiting() {
+        if self.walked.load(Relaxed) > ALONE && self.waiting() > 0 {
             member.call_in();
         }
     }
@@ -357,7 +357,7 @@ impl<V: OrderedVisitor> Walker<V> {
                     }
                     return;
                 }
-                if self.is_waiting() && crew.has_room() {
+                if self.waiting() > 0 && crew.has_room() {
                     break;
                 }
                 caller.waits = true;
@@ -496,13 +496,16 @@ impl<V: OrderedVisitor> Work for Walker<V> {
         }
     }
 
-    fn is_waiting(&self) -> bool {
+    fn waiting(&self) -> usize {
         if self.is_stopped() {
-            return false;
+            return 0;
         }
         let queue = lock(&self.queue);
-        queue.wanted.is_some()
-            || !queue.resumed.is_empty()
-            || (self.may_begin() && !queue.fresh.is_empty())
+        let fresh = if self.may_begin() {
+            queue.fresh.len()
+        } else {
+            0
+        };
+        usize::from(queue.wanted.is_some()) + queue.resumed.len() + fresh
     }
 }

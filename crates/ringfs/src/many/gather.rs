@@ -81,6 +81,7 @@ impl Gather {
         match self.question.operation(index) {
             Ok(op) => Some(Box::new(Item {
                 op,
+                answer: None,
                 index,
                 gather: Arc::clone(self),
             })),
@@ -136,6 +137,7 @@ impl Gather {
 /// One file's operation on the ring.
 struct Item {
     op: StatxOp,
+    answer: Option<io::Result<Answer>>,
     index: usize,
     gather: Arc<Gather>,
 }
@@ -161,13 +163,20 @@ impl Job for Item {
         self.gather.watch(cx);
     }
 
-    fn run(mut self: Box<Self>) {
-        let answer = self.op.call();
-        self.complete(answer);
+    fn run(&mut self) {
+        self.answer = Some(self.op.call());
+    }
+
+    fn land(mut self: Box<Self>) {
+        if let Some(answer) = self.answer.take() {
+            self.complete(answer);
+        }
     }
 
     fn complete(self: Box<Self>, answer: io::Result<Answer>) {
-        let Self { op, index, gather } = *self;
+        let Self {
+            op, index, gather, ..
+        } = *self;
         gather.put(index, answer.and_then(|answer| op.finish(answer)));
     }
 
@@ -228,9 +237,11 @@ impl Job for Helper {
         self.0.watch(cx);
     }
 
-    fn run(self: Box<Self>) {
+    fn run(&mut self) {
         self.help();
     }
+
+    fn land(self: Box<Self>) {}
 
     fn complete(self: Box<Self>, answer: io::Result<Answer>) {
         let Err(error) = answer else {

@@ -24,6 +24,7 @@ impl Names {
     }
 
     /// The name at `index`, which must be below [`len`](Self::len).
+    #[inline]
     pub(super) fn get(&self, index: usize) -> io::Result<&CStr> {
         let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
         let name = &self.bytes[start..self.ends[index]];

@@ -33,6 +33,7 @@ impl Question {
         self.dir.as_ref().map_or(fscall::CWD, |dir| dir.as_fd())
     }
 
+    #[inline]
     fn prepare(&self, index: usize) -> io::Result<(&CStr, Prepared)> {
         let name = self.names.get(index)?;
         let prepared = Prepared::new(self.dir(), Some(name), self.flags, self.mask)?;
@@ -64,6 +65,7 @@ impl Question {
 
     /// The same, added to the answers where it stays: of a call that is answered from memory, copying
     /// its 256 bytes is a part that shows.
+    #[inline]
     pub(super) fn call_onto(&self, index: usize, answers: &mut Answers) {
         answers.push(Ok(Statx::default()));
         if let Some(answer) = answers.last_mut()
@@ -74,6 +76,7 @@ impl Question {
         }
     }
 
+    #[inline]
     fn call_into(&self, index: usize, answer: &mut Statx) -> io::Result<()> {
         let (name, prepared) = self.prepare(index)?;
         prepared.call_into(self.dir(), Some(name), answer)?;

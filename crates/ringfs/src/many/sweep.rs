@@ -15,7 +15,9 @@ use crate::op::{Answer, Done, Job, Place, Request};
 const SLOW: Duration = Duration::from_micros(50);
 
 /// One call after the other, from the first file that has no answer on.
-pub(super) struct Sweep {
+pub(super) struct Sweep(Option<Swept>);
+
+struct Swept {
     question: Question,
     answers: Answers,
     done: Done<Answers>,
@@ -23,19 +25,21 @@ pub(super) struct Sweep {
 
 impl Sweep {
     pub(super) fn new(question: Question, answers: Answers, done: Done<Answers>) -> Self {
-        Self {
+        Self(Some(Swept {
             question,
             answers,
             done,
-        }
+        }))
     }
+}
 
+impl Swept {
     /// Asks until a call sleeps, or nobody wants to know.
     fn sweep(&mut self) {
         let question = &self.question;
         let mut watch = SleepWatch::new();
         let before = self.answers.len();
-        while self.answers.len() < self.question.len() && !self.is_abandoned() {
+        while self.answers.len() < self.question.len() && !self.done.is_abandoned() {
             question.call_onto(self.answers.len(), &mut self.answers);
             // A thread that has to do it alone goes on.
             if !question.driver.is_this_thread() && watch.has_slept() {
@@ -68,7 +72,10 @@ impl Job for Sweep {
     }
 
     fn place(&self) -> Option<Place<'_>> {
-        self.question.place(self.answers.len())
+        let Swept {
+            question, answers, ..
+        } = self.0.as_ref()?;
+        question.place(answers.len())
     }
 
     fn request(&mut self) -> Option<Request<'_>> {
@@ -76,45 +83,56 @@ impl Job for Sweep {
     }
 
     fn is_abandoned(&self) -> bool {
-        self.done.is_abandoned()
+        self.0
+            .as_ref()
+            .is_some_and(|swept| swept.done.is_abandoned())
     }
 
     fn watch(&mut self, cx: &mut Context<'_>) {
-        self.done.watch(cx);
+        if let Some(swept) = &mut self.0 {
+            swept.done.watch(cx);
+        }
     }
 
-    fn run(mut self: Box<Self>) {
-        let driver = &self.question.driver;
-        if driver.is_this_thread() || driver.is_inline() && !self.question.is_remote() {
-            self.sweep();
-        }
-        let Self {
-            question,
-            answers,
-            done,
-        } = *self;
-        if done.is_abandoned() {
+    fn run(&mut self) {
+        let Some(mut swept) = self.0.take() else {
             return;
+        };
+        let driver = &swept.question.driver;
+        if driver.is_this_thread() || driver.is_inline() && !swept.question.is_remote() {
+            swept.sweep();
         }
-        if answers.len() == question.len() {
-            done.tell(answers);
+        if swept.answers.len() == swept.question.len() || swept.done.is_abandoned() {
+            self.0 = Some(swept);
         } else {
-            Gather::spread(question, answers, done);
+            Gather::spread(swept.question, swept.answers, swept.done);
+        }
+    }
+
+    fn land(self: Box<Self>) {
+        if let Some(Swept { answers, done, .. }) = self.0 {
+            done.tell(answers);
         }
     }
 
     fn complete(mut self: Box<Self>, answer: io::Result<Answer>) {
-        let Err(error) = answer else {
-            return self.run();
-        };
-        let len = self.question.len();
-        self.answers.resize_with(len, || Err(super::same(&error)));
-        self.done.tell(self.answers);
+        match (answer, self.0.take()) {
+            (Err(error), Some(mut swept)) => {
+                let len = swept.question.len();
+                swept.answers.resize_with(len, || Err(super::same(&error)));
+                swept.done.tell(swept.answers);
+            }
+            (_, swept) => {
+                self.0 = swept;
+                self.run();
+                self.land();
+            }
+        }
     }
 
     fn disown(&mut self) {
         // The future is told by the drop.
-        drop(self.done.take());
+        self.0 = None;
     }
 }
 

@@ -9,19 +9,22 @@ use crate::capabilities::OperationKind;
 /// What the ring answered to an operation whose future is gone. What comes of it is dropped, and
 /// that may be the last close of a file: so a worker has to do it.
 pub(crate) struct Late {
-    job: Box<dyn Job>,
-    answer: io::Result<Answer>,
+    late: Option<(Box<dyn Job>, io::Result<Answer>)>,
+    kind: OperationKind,
 }
 
 impl Late {
     pub(crate) fn new(job: Box<dyn Job>, answer: io::Result<Answer>) -> Self {
-        Self { job, answer }
+        Self {
+            kind: job.kind(),
+            late: Some((job, answer)),
+        }
     }
 }
 
 impl Job for Late {
     fn kind(&self) -> OperationKind {
-        self.job.kind()
+        self.kind
     }
 
     fn calls(&self) -> usize {
@@ -46,15 +49,21 @@ impl Job for Late {
 
     fn watch(&mut self, _: &mut Context<'_>) {}
 
-    fn run(self: Box<Self>) {
-        self.job.complete(self.answer);
+    fn run(&mut self) {
+        if let Some((job, answer)) = self.late.take() {
+            job.complete(answer);
+        }
     }
 
-    fn complete(self: Box<Self>, _: io::Result<Answer>) {
+    fn land(self: Box<Self>) {}
+
+    fn complete(mut self: Box<Self>, _: io::Result<Answer>) {
         self.run();
     }
 
     fn disown(&mut self) {
-        self.job.disown();
+        if let Some((job, _)) = &mut self.late {
+            job.disown();
+        }
     }
 }

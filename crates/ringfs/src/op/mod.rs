@@ -135,8 +135,10 @@ pub(crate) trait Job: Send {
     fn is_abandoned(&self) -> bool;
     /// Has the task of `cx` woken when it [is abandoned](Self::is_abandoned).
     fn watch(&mut self, cx: &mut Context<'_>);
-    /// Does it by plain calls and wakes the future.
-    fn run(self: Box<Self>);
+    /// Does it by plain calls, which may sleep. What they answered is kept until it lands.
+    fn run(&mut self);
+    /// Wakes the future with what [`run`](Self::run) has brought, which does not sleep.
+    fn land(self: Box<Self>);
     /// Wakes the future with what the ring answered, or with why it was never asked.
     fn complete(self: Box<Self>, answer: io::Result<Answer>);
     /// Wakes the future with an error but keeps the operation, which the kernel may still use.
@@ -146,6 +148,7 @@ pub(crate) trait Job: Send {
 /// An operation and the future that waits for it.
 struct Task<O: Operation> {
     op: O,
+    answer: Option<io::Result<Answer>>,
     done: Done<io::Result<O::Output>>,
 }
 
@@ -153,7 +156,11 @@ struct Task<O: Operation> {
 pub(crate) fn pack<O: Operation>(op: O) -> (Box<dyn Job>, Pending<O::Output>) {
     let (done, result) = Done::channel();
     (
-        Box::new(Task { op, done }),
+        Box::new(Task {
+            op,
+            answer: None,
+            done,
+        }),
         Pending {
             result,
             takes_turn: false,
@@ -218,13 +225,18 @@ impl<O: Operation> Job for Task<O> {
         }
     }
 
-    fn run(mut self: Box<Self>) {
-        let answer = self.op.call();
-        self.complete(answer);
+    fn run(&mut self) {
+        self.answer = Some(self.op.call());
+    }
+
+    fn land(mut self: Box<Self>) {
+        if let Some(answer) = self.answer.take() {
+            self.complete(answer);
+        }
     }
 
     fn complete(self: Box<Self>, answer: io::Result<Answer>) {
-        let Self { op, done } = *self;
+        let Self { op, done, .. } = *self;
         done.tell(answer.and_then(|answer| op.finish(answer)));
     }
 
