@@ -51,6 +51,8 @@ mod crew;
 pub mod model;
 #[cfg(not(loom))]
 mod per_fork;
+#[cfg(not(loom))]
+mod sleep_watch;
 mod sync;
 mod threads;
 
@@ -60,4 +62,6 @@ pub use crew::{Crew, Member, Work};
 pub use model::PerFork;
 #[cfg(not(loom))]
 pub use per_fork::PerFork;
+#[cfg(not(loom))]
+pub use sleep_watch::SleepWatch;
 pub use threads::NoThread;

@@ -1,4 +1,6 @@
 //! Fairness: a loop of calls that are ready at once must not starve the executor's other tasks.
+//!
+//! For those who build futures and streams of their own on this crate's, and have answers in stock.
 
 use std::cell::Cell;
 use std::task::{Context, Poll};
@@ -11,8 +13,26 @@ thread_local! {
 }
 
 /// Takes part in tokio's cooperative budget on its threads (`tokio::task::coop`); elsewhere the
-/// task yields after every [`BURST`] answers. Called before an answer is given inline.
-pub(crate) fn poll_proceed(cx: &mut Context<'_>) -> Poll<()> {
+/// task yields once after every 48 answers, and is woken again at once. To be called before an answer
+/// is given that was not waited for; when it is ready, one has to be given.
+///
+/// ```
+/// use std::task::Poll;
+///
+/// # futures::executor::block_on(async {
+/// // A hundred answers, with a pause for others in between.
+/// let mut left = 100;
+/// std::future::poll_fn(|cx| {
+///     while left > 0 {
+///         std::task::ready!(ringfs::coop::poll_proceed(cx));
+///         left -= 1;
+///     }
+///     Poll::Ready(())
+/// })
+/// .await;
+/// # });
+/// ```
+pub fn poll_proceed(cx: &mut Context<'_>) -> Poll<()> {
     #[cfg(feature = "tokio")]
     match tokio::task::coop::poll_proceed(cx) {
         Poll::Ready(progress) => progress.made_progress(),

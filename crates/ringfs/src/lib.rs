@@ -36,7 +36,7 @@ mod batch;
 mod beneath;
 mod builder;
 mod capabilities;
-mod coop;
+pub mod coop;
 mod dir;
 mod dispatch;
 mod driver;

@@ -1,26 +1,26 @@
 //! How a walk reaches files: by plain calls on its own threads, or through the ring.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, OsString};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::{Path, PathBuf};
-use std::pin::Pin;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll, Waker, ready};
+use std::task::{Context, Poll, ready};
 
 use blockpool::{Member, PerFork};
 use fscall::mounts::{Locality, Mounts};
-use fscall::{OpenHow, ResolveFlags, Statx, StatxFlags, StatxMask};
+use fscall::{FileType, OpenHow, ResolveFlags, Statx, StatxFlags, StatxMask};
 use ringfs::{Backend, Dir, Driver};
 
-use crate::entry::lstat;
-use crate::node::{Node, OPEN};
+use crate::asked::Asked;
+use crate::entry::{lstat, stat};
+use crate::node::{Node, OPEN, OPEN_FOLLOWED};
+use crate::options::{Boundary, Rules};
+use crate::place::Place;
 use crate::visitor::OrderedVisitor;
 use crate::walker::Turn;
-
-type Answer<T> = Pin<Box<dyn Future<Output = io::Result<T>> + Send>>;
 
 /// A directory as it was opened: closed by whoever drops it, or by the ring.
 pub(crate) enum OpenDir {
@@ -46,6 +46,13 @@ pub(crate) struct Opened {
     pub(crate) local: bool,
 }
 
+impl Opened {
+    fn plain(fd: OwnedFd, cold: bool, local: bool) -> Self {
+        let dir = OpenDir::Plain(fd);
+        Self { dir, cold, local }
+    }
+}
+
 /// The way to the files.
 pub(crate) struct Access {
     driver: Driver,
@@ -68,6 +75,11 @@ impl Access {
         self.driver.backend() == Backend::Ring
     }
 
+    /// Whether others than the walk's threads can be asked while those do something else.
+    pub(crate) fn can_spread(&self) -> bool {
+        self.driver.backend() != Backend::ThisThread
+    }
+
     /// Whether what is in memory can be had without sleeping where this answer came from.
     pub(crate) fn is_local(&self, stat: &Statx) -> bool {
         let locality = if self.driver.backend() == Backend::Threads {
@@ -87,71 +99,105 @@ impl Access {
         }
     }
 
-    /// Looks at a root, relative to the current directory.
+    /// Lends a directory to the driver, with a descriptor of its own.
+    pub(crate) fn lend(&self, dir: &OpenDir) -> io::Result<Dir> {
+        let fd = dir.as_fd().try_clone_to_owned()?;
+        Ok(self.driver.dir_from_fd(fd))
+    }
+
+    /// Looks at a root, relative to the current directory; at what it leads to if it is a link that
+    /// is followed, and whether it was. A link to nothing is looked at itself.
     pub(crate) fn poll_look(
         &self,
         asked: &mut Asked,
         cx: &mut Context<'_>,
         member: &Member<'_>,
         path: &[u8],
-        mask: StatxMask,
-    ) -> Poll<io::Result<Statx>> {
-        if !self.is_ring() {
-            return Poll::Ready(
-                member
-                    .may_sleep(|| fscall::with_c_path(path, |path| lstat(fscall::CWD, path, mask))),
-            );
+        (mask, follow): (StatxMask, bool),
+    ) -> Poll<io::Result<(Statx, bool)>> {
+        if !self.is_ring() || follow {
+            let look = |path: &CStr| {
+                let own = lstat(fscall::CWD, path, mask | StatxMask::TYPE)?;
+                if !follow || !own.file_type().is_some_and(FileType::is_symlink) {
+                    return Ok((own, false));
+                }
+                Ok(match followed(fscall::CWD, path, mask)? {
+                    Some(target) => (target, true),
+                    None => (own, false),
+                })
+            };
+            return Poll::Ready(member.may_sleep(|| fscall::with_c_path(path, look)));
         }
         let look = asked.look.get_or_insert_with(|| {
             let driver = self.driver.clone();
-            let path = PathBuf::from(std::ffi::OsString::from_vec(path.to_vec()));
+            let path = PathBuf::from(OsString::from_vec(path.to_vec()));
             Box::pin(async move { driver.statx(&path).follow_symlinks(false).mask(mask).await })
         });
         let answer = ready!(look.as_mut().poll(cx));
         asked.look = None;
-        Poll::Ready(answer)
+        Poll::Ready(answer.map(|stat| (stat, false)))
     }
 
-    /// Opens a directory relative to its parent.
+    /// Opens a directory relative to its parent. `None`: it is not to be entered.
     pub(crate) fn poll_open<V: OrderedVisitor>(
         &self,
         asked: &mut Asked,
         cx: &mut Context<'_>,
         turn: &Turn<'_, V>,
         node: &Node<V>,
-    ) -> Poll<io::Result<Opened>> {
+    ) -> Poll<io::Result<Option<Opened>>> {
         if let Some(open) = &mut asked.open {
             let dir = ready!(open.as_mut().poll(cx));
             asked.open = None;
-            return Poll::Ready(dir.map(|dir| Opened {
-                dir: OpenDir::Ring(dir),
-                cold: false,
-                local: false,
+            return Poll::Ready(dir.map(|dir| {
+                Some(Opened {
+                    dir: OpenDir::Ring(dir),
+                    cold: false,
+                    local: false,
+                })
             }));
         }
         let parent = match node.parent() {
-            Some(parent) => {
-                let at_hand = parent.dir().map(Ok);
-                let reopen = || turn.member.may_sleep(|| parent.reopen(self));
-                match at_hand.unwrap_or_else(reopen) {
-                    Ok(dir) => Some(dir),
-                    Err(error) => return Poll::Ready(Err(error)),
-                }
-            }
+            Some(parent) => match self.at_hand(parent, turn.member) {
+                Ok(dir) => Some(dir),
+                Err(error) => return Poll::Ready(Err(error)),
+            },
             None => None,
         };
-        if !self.is_ring() {
-            let at = parent.as_ref().map_or(fscall::CWD, |dir| dir.as_fd());
+        let at = parent.as_ref().map_or(fscall::CWD, |dir| dir.as_fd());
+        let caution = Caution::of(&turn.walker.options.rules, node);
+        if !self.is_ring() || node.is_followed() {
             let local = node.parent().is_some_and(|parent| parent.is_local());
             let opened = fscall::with_c_path(node.name(), |name| match node.parent() {
-                Some(_) if local => self.open_below_local(at, name, turn.member),
-                Some(_) => open_announced(at, name, turn.member, false),
-                None => open_announced(at, name, turn.member, node.is_local()),
+                Some(_) if local && !node.is_followed() => {
+                    self.open_below_local(at, name, turn.member, &caution)
+                }
+                Some(_) => Self::open_announced(at, name, turn.member, &caution),
+                None => {
+                    let opened = Self::open_announced(at, name, turn.member, &caution)?;
+                    let local = node.is_local();
+                    Ok(opened.map(|opened| Opened { local, ..opened }))
+                }
             });
-            return Poll::Ready(opened);
+            return Poll::Ready(opened.map(|opened| {
+                opened.map(|opened| match opened.dir {
+                    OpenDir::Plain(fd) => Opened {
+                        dir: self.adopt(fd),
+                        ..opened
+                    },
+                    OpenDir::Ring(_) => opened,
+                })
+            }));
+        }
+        let entered =
+            fscall::with_c_path(node.name(), |name| caution.allows(at, name, turn.member));
+        match entered {
+            Ok(true) => {}
+            Ok(false) => return Poll::Ready(Ok(None)),
+            Err(error) => return Poll::Ready(Err(error)),
         }
         let driver = self.driver.clone();
-        let name = PathBuf::from(std::ffi::OsString::from_vec(node.name().to_vec()));
+        let name = PathBuf::from(OsString::from_vec(node.name().to_vec()));
         asked.open = Some(Box::pin(async move {
             match parent.as_deref() {
                 Some(OpenDir::Ring(parent)) => parent.open_dir_at(&name).await,
@@ -161,6 +207,16 @@ impl Access {
         self.poll_open(asked, cx, turn, node)
     }
 
+    /// The descriptor of a directory that has been read; opened again if it was closed meanwhile.
+    pub(crate) fn at_hand<V: OrderedVisitor>(
+        &self,
+        node: &Node<V>,
+        member: &Member<'_>,
+    ) -> io::Result<Arc<OpenDir>> {
+        let reopen = || member.may_sleep(|| node.reopen(self));
+        node.dir().map_or_else(reopen, Ok)
+    }
+
     /// Opens a directory whose parent is on a local mount: from memory, if it is there and on the
     /// same mount. Only then is it certain that the open cannot sleep, whatever the lookup does.
     fn open_below_local(
@@ -168,48 +224,59 @@ impl Access {
         dir: BorrowedFd<'_>,
         name: &CStr,
         member: &Member<'_>,
-    ) -> io::Result<Opened> {
+        caution: &Caution<'_>,
+    ) -> io::Result<Option<Opened>> {
         if !self.cached_open.load(Ordering::Relaxed) {
+            if !caution.allows(dir, name, member)? {
+                return Ok(None);
+            }
             // Nothing tells whether it is in memory or elsewhere. That it is local like its parent
             // is likely, and announcing every call would cost too much.
-            let dir = OpenDir::Plain(fscall::openat(dir, name, OPEN)?);
-            return Ok(Opened {
-                dir,
-                cold: false,
-                local: true,
-            });
+            let fd = fscall::openat(dir, name, OPEN)?;
+            return Ok(Some(Opened::plain(fd, false, true)));
         }
         let how = OpenHow::new(OPEN, ResolveFlags::CACHED | ResolveFlags::NO_XDEV);
         let error = match fscall::openat2(dir, name, &how) {
-            Ok(fd) => {
-                return Ok(Opened {
-                    dir: OpenDir::Plain(fd),
-                    cold: false,
-                    local: true,
-                });
-            }
+            Ok(fd) => return Ok(Some(Opened::plain(fd, false, true))),
             Err(error) => error.raw_os_error(),
         };
+        if !caution.allows(dir, name, member)? {
+            return Ok(None);
+        }
         if error == Some(libc::EAGAIN) {
             let how = OpenHow::new(OPEN, ResolveFlags::NO_XDEV);
-            let opened = member.may_sleep(|| fscall::openat2(dir, name, &how));
-            if let Ok(fd) = opened {
-                return Ok(Opened {
-                    dir: OpenDir::Plain(fd),
-                    cold: true,
-                    local: true,
-                });
+            if let Ok(fd) = member.may_sleep(|| fscall::openat2(dir, name, &how)) {
+                return Ok(Some(Opened::plain(fd, true, true)));
             }
         }
         // Another mount, or an error, which only the plain call is to be believed.
-        let opened = open_announced(dir, name, member, false)?;
+        let fd = member.may_sleep(|| fscall::openat(dir, name, OPEN))?;
         if matches!(error, Some(libc::ENOSYS | libc::EPERM | libc::EINVAL)) {
             self.cached_open.store(false, Ordering::Relaxed);
         }
         let flags = StatxFlags::DONT_SYNC;
-        let stat = member.may_sleep(|| fscall::statx_fd(opened.dir.as_fd(), flags, Mounts::mask()));
+        let stat = member.may_sleep(|| fscall::statx_fd(fd.as_fd(), flags, Mounts::mask()));
         let local = stat.is_ok_and(|stat| self.is_local(&stat));
-        Ok(Opened { local, ..opened })
+        Ok(Some(Opened::plain(fd, true, local)))
+    }
+
+    /// Opens a directory in a call that may sleep, and says so first. Nothing is known of its mount.
+    fn open_announced(
+        dir: BorrowedFd<'_>,
+        name: &CStr,
+        member: &Member<'_>,
+        caution: &Caution<'_>,
+    ) -> io::Result<Option<Opened>> {
+        if !caution.allows(dir, name, member)? {
+            return Ok(None);
+        }
+        let flags = if caution.followed {
+            OPEN_FOLLOWED
+        } else {
+            OPEN
+        };
+        let fd = member.may_sleep(|| fscall::openat(dir, name, flags))?;
+        Ok(Some(Opened::plain(fd, true, false)))
     }
 
     /// Whether a large directory is to be visited in inode order; GNU find's rule.
@@ -223,136 +290,56 @@ impl Access {
     }
 }
 
-/// Opens a directory in a call that may sleep, and says so first.
-fn open_announced(
+/// What a link leads to; `None` if to nothing. It may sleep for as long as whoever is there likes.
+pub(crate) fn followed(
     dir: BorrowedFd<'_>,
     name: &CStr,
-    member: &Member<'_>,
-    local: bool,
-) -> io::Result<Opened> {
-    let fd = member.may_sleep(|| fscall::openat(dir, name, OPEN))?;
-    Ok(Opened {
-        dir: OpenDir::Plain(fd),
-        cold: true,
-        local,
-    })
+    mask: StatxMask,
+) -> io::Result<Option<Statx>> {
+    match stat(dir, name, mask | StatxMask::TYPE | Place::MASK) {
+        Ok(target) => Ok(Some(target)),
+        Err(error) if matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ENOTDIR)) => {
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
 }
 
-/// What a directory's task has asked the ring and not been answered yet.
-#[derive(Default)]
-pub(crate) struct Asked {
-    look: Option<Answer<Statx>>,
-    open: Option<Answer<Dir>>,
-    stats: Vec<Question>,
-    /// The first question that was open in the last round; `None` before the first.
-    open_from: Option<usize>,
-    closing: Vec<Answer<()>>,
+/// What must be known of a directory before it is opened: opening an automount point would mount
+/// something, and opening another file system's directory only to find out that it is one may ask a
+/// server that does not answer.
+struct Caution<'a> {
+    /// Automount points are not to be opened, and there are some.
+    triggers: bool,
+    boundary: Boundary,
+    parent: Option<&'a Place>,
+    followed: bool,
 }
 
-#[allow(clippy::large_enum_variant, reason = "most questions are answered")]
-enum Question {
-    /// Nothing that the directory does not tell.
-    None,
-    Waiting(Answer<Statx>),
-    Answered(Option<io::Result<Statx>>),
-}
-
-impl Asked {
-    /// How many entries of a directory the ring is asked about at a time.
-    pub(crate) const WINDOW: usize = 512;
-
-    pub(crate) fn has_questions(&self) -> bool {
-        !self.stats.is_empty()
-    }
-
-    /// Asks for the fields of `mask`, if any, of a file in the directory.
-    pub(crate) fn question(&mut self, dir: &Arc<OpenDir>, name: &[u8], mask: StatxMask) {
-        if mask.is_empty() || matches!(**dir, OpenDir::Plain(_)) {
-            return self.stats.push(Question::None);
-        }
-        let dir = Arc::clone(dir);
-        let name = name.to_vec();
-        self.stats.push(Question::Waiting(Box::pin(async move {
-            let OpenDir::Ring(dir) = &*dir else {
-                return Err(io::ErrorKind::Unsupported.into());
-            };
-
-            let path = Path::new(std::ffi::OsStr::from_bytes(&name));
-            dir.statx_at(path).follow_symlinks(false).mask(mask).await
-        })));
-    }
-
-    /// Ready when all questions are answered.
-    pub(crate) fn poll_answers(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        // The first round asks all of them. After that it is enough to wait for the first that is
-        // open, or each answer would cost a look at every question.
-        let asks = self.open_from.is_none();
-        let mut first_open = None;
-        let from = self.open_from.unwrap_or(0);
-        for (index, question) in self.stats.iter_mut().enumerate().skip(from) {
-            if let Question::Waiting(answer) = question {
-                match answer.as_mut().poll(cx) {
-                    Poll::Ready(answer) => *question = Question::Answered(Some(answer)),
-                    Poll::Pending => {
-                        first_open.get_or_insert(index);
-                        if !asks {
-                            break;
-                        }
-                    }
-                }
-            }
-        }
-        self.open_from = first_open;
-        first_open.map_or(Poll::Ready(()), |_| Poll::Pending)
-    }
-
-    /// About how many entries there are answers.
-    pub(crate) fn answered(&self) -> usize {
-        self.stats.len()
-    }
-
-    /// The answer about an entry, `Some(None)` if nothing was asked about it; `None` if the ring
-    /// was not asked at all.
-    #[allow(
-        clippy::option_option,
-        reason = "whether it was asked, and whether there was a question"
-    )]
-    pub(crate) fn answer(&mut self, entry: usize) -> Option<Option<io::Result<Statx>>> {
-        match self.stats.get_mut(entry)? {
-            Question::None | Question::Waiting(_) => Some(None),
-            Question::Answered(answer) => Some(answer.take()),
+impl<'a> Caution<'a> {
+    fn of<V: OrderedVisitor>(rules: &Rules, node: &'a Node<V>) -> Self {
+        // Roots have been asked for.
+        let parent = node.parent();
+        Self {
+            triggers: !rules.automount && parent.is_some() && MOUNTS.get().has_automount_points(),
+            boundary: rules.boundary,
+            parent: parent.and_then(|parent| parent.place()),
+            followed: node.is_followed(),
         }
     }
 
-    pub(crate) fn forget(&mut self) {
-        self.stats.clear();
-        self.open_from = None;
-    }
-
-    /// Closes a directory that nobody needs any more: through the ring if it came from there.
-    pub(crate) fn close(&mut self, dir: Option<Arc<OpenDir>>) {
-        if let Some(OpenDir::Ring(dir)) = dir.and_then(Arc::into_inner) {
-            let mut close: Answer<()> = Box::pin(dir.close());
-            // Polled once it is on its way, however long the directory's own work takes.
-            if close
-                .as_mut()
-                .poll(&mut Context::from_waker(Waker::noop()))
-                .is_pending()
-            {
-                self.closing.push(close);
-            }
+    /// Whether the directory may be opened, as far as can be told without asking anybody.
+    fn allows(&self, dir: BorrowedFd<'_>, name: &CStr, member: &Member<'_>) -> io::Result<bool> {
+        let bounded = self.boundary != Boundary::None && self.parent.is_some();
+        if !self.triggers && !bounded {
+            return Ok(true);
         }
-    }
-
-    /// Ready when all that was to be closed is.
-    pub(crate) fn poll_close(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        // An error of a directory that was only read has nothing to say.
-        self.closing
-            .retain_mut(|close| close.as_mut().poll(cx).is_pending());
-        if self.closing.is_empty() {
-            Poll::Ready(())
-        } else {
-            Poll::Pending
-        }
+        let mut flags = StatxFlags::NO_AUTOMOUNT | StatxFlags::DONT_SYNC;
+        flags.set(StatxFlags::SYMLINK_NOFOLLOW, !self.followed);
+        let stat = member.may_sleep(|| fscall::statx(dir, Some(name), flags, Place::MASK))?;
+        let place = Place::of(&stat);
+        let leaves = |parent: &Place| !parent.may_lead_to(&place, self.boundary);
+        Ok(!(self.parent.is_some_and(leaves)
+            || self.triggers && MOUNTS.get().is_automount_point(&stat)))
     }
 }

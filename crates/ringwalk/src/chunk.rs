@@ -15,6 +15,27 @@ const BUFFER: usize = 64 * 1024;
 const SORTED_AT_ONCE: usize = 100_000;
 const WORTH_SORTING: usize = 10_000;
 
+/// In which order the entries that are read come.
+pub(crate) enum Sorting<'a> {
+    Listed,
+    /// GNU find's rule; the question whether it helps here is asked only in a large directory.
+    LargeByInode(&'a dyn Fn() -> bool),
+    ByName,
+    /// Their places, in the order wanted.
+    By(&'a dyn Fn(&[Found<'_>]) -> Vec<usize>),
+}
+
+impl Sorting<'_> {
+    /// How many entries are collected before any is visited.
+    fn collects(&self) -> Option<usize> {
+        match self {
+            Self::Listed => None,
+            Self::LargeByInode(_) => Some(SORTED_AT_ONCE),
+            Self::ByName | Self::By(_) => Some(usize::MAX),
+        }
+    }
+}
+
 /// Reads a directory's records and says where each entry lies. `.` and `..` are left out.
 #[derive(Default)]
 pub(crate) struct Chunk {
@@ -38,6 +59,14 @@ struct Place {
     name: usize,
     len: usize,
     file_type: Option<FileType>,
+}
+
+impl Place {
+    fn name(self, records: &[u8]) -> &[u8] {
+        records
+            .get(self.name..self.name + self.len)
+            .unwrap_or_default()
+    }
 }
 
 /// An entry of the directory.
@@ -73,32 +102,30 @@ impl Chunk {
         self.records.shrink_to(4 * BUFFER);
     }
 
-    /// Reads the next entries; false at the end of the directory. `sort` says whether a large
-    /// directory is to be visited in inode order, and is asked only in one.
-    pub(crate) fn fill(
-        &mut self,
-        dir: BorrowedFd<'_>,
-        sort: Option<&dyn Fn() -> bool>,
-    ) -> io::Result<bool> {
+    /// Reads the next entries; false at the end of the directory.
+    pub(crate) fn fill(&mut self, dir: BorrowedFd<'_>, sorting: &Sorting<'_>) -> io::Result<bool> {
         self.records.drain(..self.indexed);
         self.index.clear();
         self.indexed = 0;
         self.next = 0;
-        let mut sorts = false;
+        let mut by_inode = false;
         loop {
-            let collects = sort.is_some() && !self.unsorted;
-            self.add_to_index(if collects { SORTED_AT_ONCE } else { usize::MAX });
-            if collects && !sorts && self.index.len() > WORTH_SORTING {
-                sorts = sort.is_some_and(|helps| helps());
-                self.unsorted = !sorts;
+            let collects = sorting.collects().filter(|_| !self.unsorted);
+            self.add_to_index(collects.unwrap_or(usize::MAX));
+            if let Sorting::LargeByInode(helps) = sorting
+                && !self.unsorted
+                && !by_inode
+                && self.index.len() > WORTH_SORTING
+            {
+                by_inode = helps();
+                self.unsorted = !by_inode;
                 continue;
             }
             // Without a reason to collect, a buffer that is nearly full is enough. A smaller
             // directory is read to its end, so that nothing has to be kept of it.
-            let enough = if collects {
-                self.index.len() >= SORTED_AT_ONCE
-            } else {
-                !self.index.is_empty() && self.records.len() > BUFFER / 2
+            let enough = match collects {
+                Some(most) => self.index.len() >= most,
+                None => !self.index.is_empty() && self.records.len() > BUFFER / 2,
             };
             if enough || self.ended {
                 break;
@@ -107,9 +134,27 @@ impl Chunk {
                 self.end_with(error);
             }
         }
-        if sorts {
-            // Stable, like fts's merge sort: hard links of one file stay in directory order.
-            self.index.sort_by_key(|place| place.ino);
+        match sorting {
+            Sorting::LargeByInode(_) if by_inode => {
+                // Stable, like fts's merge sort: hard links of one file stay in directory order.
+                self.index.sort_by_key(|place| place.ino);
+            }
+            Sorting::Listed | Sorting::LargeByInode(_) => {}
+            Sorting::ByName => {
+                let Self { index, records, .. } = self;
+                // All differ, and the longer of two with the same beginning comes last: the NUL is
+                // not in them.
+                index.sort_unstable_by(|a, b| a.name(records).cmp(b.name(records)));
+            }
+            Sorting::By(sort) => {
+                let found: Vec<_> = (0..self.len()).filter_map(|at| self.peek(at)).collect();
+                let order = sort(&found);
+                self.index = order
+                    .iter()
+                    .filter_map(|&at| self.index.get(at))
+                    .copied()
+                    .collect();
+            }
         }
         match self.error.take() {
             Some(error) if self.index.is_empty() => Err(error),
@@ -202,11 +247,11 @@ mod tests {
     }
 
     /// All entries, as the chunks bring them.
-    fn read(dir: &File, sort: Option<&dyn Fn() -> bool>) -> Vec<Vec<(u64, Vec<u8>)>> {
+    fn read(dir: &File, sorting: &Sorting<'_>) -> Vec<Vec<(u64, Vec<u8>)>> {
         let mut chunk = Chunk::default();
         let mut chunks = Vec::new();
         fscall::rewind(dir.as_fd()).unwrap();
-        while chunk.fill(dir.as_fd(), sort).unwrap() {
+        while chunk.fill(dir.as_fd(), sorting).unwrap() {
             let entry = |ahead| {
                 chunk
                     .peek(ahead)
@@ -221,13 +266,25 @@ mod tests {
     #[test]
     fn every_entry_comes_once_sorted_or_not() {
         let (_temp, dir) = directory(25_000);
-        let plain = read(&dir, None);
+        let plain = read(&dir, &Sorting::Listed);
         assert!(plain.len() > 1);
         let plain = plain.concat();
         assert_eq!(plain.iter().collect::<HashSet<_>>().len(), 25_000);
-        assert_eq!(read(&dir, Some(&|| false)).concat(), plain);
-        let sorted = read(&dir, Some(&|| true));
+        assert_eq!(
+            read(&dir, &Sorting::LargeByInode(&|| false)).concat(),
+            plain
+        );
+        let sorted = read(&dir, &Sorting::LargeByInode(&|| true));
         assert_eq!(sorted.len(), 1);
+        let by_name = read(&dir, &Sorting::ByName);
+        assert_eq!(by_name.len(), 1);
+        let mut expected = plain.clone();
+        expected.sort_by(|a, b| a.1.cmp(&b.1));
+        assert_eq!(by_name.concat(), expected);
+        let backwards = |found: &[Found<'_>]| (0..found.len()).rev().collect();
+        let mut backwards = read(&dir, &Sorting::By(&backwards)).concat();
+        backwards.reverse();
+        assert_eq!(backwards, plain);
         let mut expected = plain;
         expected.sort_by_key(|(ino, _)| *ino);
         assert_eq!(sorted.concat(), expected);
@@ -237,7 +294,7 @@ mod tests {
     fn small_directories_are_never_sorted() {
         let (_temp, dir) = directory(300);
         let asked = std::cell::Cell::new(false);
-        let entries = read(&dir, Some(&|| asked.replace(true)));
+        let entries = read(&dir, &Sorting::LargeByInode(&|| asked.replace(true)));
         assert_eq!(entries.concat().len(), 300);
         assert!(!asked.get());
     }

@@ -18,6 +18,7 @@ pub struct EntryRef<'a> {
     pub(crate) depth: usize,
     pub(crate) ino: u64,
     pub(crate) file_type: Option<FileType>,
+    pub(crate) followed: bool,
     pub(crate) stat: Option<Result<&'a Statx, &'a io::Error>>,
 }
 
@@ -60,24 +61,37 @@ impl<'a> EntryRef<'a> {
     }
 
     /// The type: from the directory if it lists it, else from the file. `None` only if looking at
-    /// the file failed.
+    /// the file failed. Of a link that was [followed](Self::is_followed) it is the target's.
     pub fn file_type(&self) -> Option<FileType> {
         self.file_type
     }
 
+    /// The entry is a symbolic link that was followed, so type and metadata are those of what it
+    /// leads to.
+    pub fn is_followed(&self) -> bool {
+        self.followed
+    }
+
     /// The answer to the fields that were asked for with the walk, or the error; `None` if none
-    /// were. Of a symbolic link it is the link's own. A root always has one.
+    /// were. Of a symbolic link that was not followed it is the link's own. A root always has one.
     pub fn stat(&self) -> Option<Result<&'a Statx, &'a io::Error>> {
         self.stat
     }
 
-    /// Asks for the metadata now, relative to the directory that was read. It may sleep.
+    /// Asks for the metadata now, relative to the directory that was read; of what a link leads to if
+    /// it was [followed](Self::is_followed). It may sleep.
     ///
     /// # Errors
     ///
     /// Those of `statx(2)`.
     pub fn statx(&self, mask: StatxMask) -> io::Result<Statx> {
-        fscall::with_c_path(self.name, |name| lstat(self.dir, name, mask))
+        fscall::with_c_path(self.name, |name| {
+            if self.followed {
+                stat(self.dir, name, mask)
+            } else {
+                lstat(self.dir, name, mask)
+            }
+        })
     }
 
     /// The open directory that the entry was found in, for calls that must not be led astray by a
@@ -94,8 +108,9 @@ impl<'a> EntryRef<'a> {
             depth: self.depth,
             ino: self.ino,
             file_type: self.file_type,
+            followed: self.followed,
             stat: self.stat.map(|stat| match stat {
-                Ok(stat) => Ok(*stat),
+                Ok(stat) => Ok(Box::new(*stat)),
                 Err(error) => Err(error.raw_os_error().unwrap_or(libc::EIO)),
             }),
         }
@@ -108,6 +123,11 @@ pub(crate) fn lstat(dir: BorrowedFd<'_>, path: &CStr, mask: StatxMask) -> io::Re
     fscall::statx(dir, Some(path), flags, mask)
 }
 
+/// Looks at what a path leads to, and mounts nothing.
+pub(crate) fn stat(dir: BorrowedFd<'_>, path: &CStr, mask: StatxMask) -> io::Result<Statx> {
+    fscall::statx(dir, Some(path), StatxFlags::NO_AUTOMOUNT, mask)
+}
+
 /// An entry that has been copied out of the walk.
 #[derive(Clone, Debug)]
 pub struct Entry {
@@ -116,8 +136,9 @@ pub struct Entry {
     depth: usize,
     ino: u64,
     file_type: Option<FileType>,
-    /// The answer or the error number.
-    stat: Option<Result<Statx, i32>>,
+    followed: bool,
+    /// The answer or the error number. Boxed, since most entries have none.
+    stat: Option<Result<Box<Statx>, i32>>,
 }
 
 impl Entry {
@@ -146,9 +167,14 @@ impl Entry {
         self.ino
     }
 
-    /// The type; `None` only if looking at the file failed.
+    /// The type; `None` only if looking at the file failed. See [`EntryRef::file_type`].
     pub fn file_type(&self) -> Option<FileType> {
         self.file_type
+    }
+
+    /// The entry is a symbolic link that was followed; see [`EntryRef::is_followed`].
+    pub fn is_followed(&self) -> bool {
+        self.followed
     }
 
     /// The answer to the fields that were asked for with the walk, or the error; `None` if none
@@ -156,7 +182,7 @@ impl Entry {
     pub fn stat(&self) -> Option<io::Result<&Statx>> {
         let stat = self.stat.as_ref()?;
         Some(
-            stat.as_ref()
+            stat.as_deref()
                 .map_err(|errno| io::Error::from_raw_os_error(*errno)),
         )
     }

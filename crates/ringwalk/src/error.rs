@@ -7,10 +7,25 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What was being done when a walk met an error.
+/// What stands between the walk and a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
+    /// It was listed, or was given as a root, and is not there (any more): `ENOENT`, `ENOTDIR`,
+    /// `ESTALE`.
+    Vanished,
+    /// Permission: `EACCES`, `EPERM`.
+    Denied,
+    /// A link that leads to one of the directories it is in, or to itself (`ELOOP`).
+    Loop,
+    /// Everything else.
+    Io,
+}
+
+/// What was being done when a walk met an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Action {
     /// Looking at a file: `statx(2)`.
     Stat,
     /// Opening a directory.
@@ -24,25 +39,52 @@ pub enum ErrorKind {
 /// The walk goes on with whatever else there is.
 #[derive(Clone, Debug)]
 pub struct Error {
-    kind: ErrorKind,
+    action: Action,
     path: Box<[u8]>,
     depth: usize,
     source: Arc<io::Error>,
+    loop_ancestor: Option<Box<[u8]>>,
 }
 
 impl Error {
-    pub(crate) fn new(kind: ErrorKind, path: Vec<u8>, depth: usize, source: io::Error) -> Self {
+    pub(crate) fn new(action: Action, path: Vec<u8>, depth: usize, source: io::Error) -> Self {
         Self {
-            kind,
+            action,
             path: path.into(),
             depth,
             source: Arc::new(source),
+            loop_ancestor: None,
+        }
+    }
+
+    /// A link that was followed, and led to a directory that it is in.
+    pub(crate) fn found_loop(path: Vec<u8>, depth: usize, ancestor: Vec<u8>) -> Self {
+        let source = io::Error::from_raw_os_error(libc::ELOOP);
+        Self {
+            loop_ancestor: Some(ancestor.into()),
+            ..Self::new(Action::Open, path, depth, source)
         }
     }
 
     /// What was being done.
+    pub fn action(&self) -> Action {
+        self.action
+    }
+
+    /// What stood against it; told from the system's error number.
     pub fn kind(&self) -> ErrorKind {
-        self.kind
+        match self.raw_os_error() {
+            Some(libc::ENOENT | libc::ENOTDIR | libc::ESTALE) => ErrorKind::Vanished,
+            Some(libc::EACCES | libc::EPERM) => ErrorKind::Denied,
+            Some(libc::ELOOP) => ErrorKind::Loop,
+            _ => ErrorKind::Io,
+        }
+    }
+
+    /// Of a link that leads to a directory that it is in: the path of that directory.
+    pub fn loop_ancestor(&self) -> Option<&Path> {
+        let path = self.loop_ancestor.as_deref()?;
+        Some(Path::new(OsStr::from_bytes(path)))
     }
 
     /// The file or directory it is about.
@@ -81,10 +123,14 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = match self.kind {
-            ErrorKind::Stat => "cannot look at",
-            ErrorKind::Open => "cannot open directory",
-            ErrorKind::Read => "cannot read directory",
+        if let Some(ancestor) = self.loop_ancestor() {
+            let link = self.path().display();
+            return write!(f, "{link} leads back to {}", ancestor.display());
+        }
+        let what = match self.action {
+            Action::Stat => "cannot look at",
+            Action::Open => "cannot open directory",
+            Action::Read => "cannot read directory",
         };
         write!(f, "{what} {}: {}", self.path().display(), self.source)
     }

@@ -13,24 +13,31 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod asked;
 mod chunk;
 mod emit;
 mod entry;
 mod error;
 mod node;
+mod options;
 mod parallel;
 mod park;
+mod place;
+mod progress;
 mod span;
+mod spread;
 mod stream;
 mod task;
+mod visit;
 mod visitor;
 mod walk;
 mod walker;
 
 pub use entry::{Entry, EntryRef};
-pub use error::{Error, ErrorKind};
+pub use error::{Action, Error, ErrorKind};
 pub use fscall::{FileType, Statx, StatxMask, Timestamp};
+pub use progress::Progress;
 pub use ringfs::{Backend, Driver};
-pub use stream::Entries;
+pub use stream::{Batches, Entries};
 pub use visitor::{OrderedVisitor, ParallelVisitor, Visit};
 pub use walk::{Order, Walk};

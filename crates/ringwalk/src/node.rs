@@ -3,22 +3,23 @@
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use blockpool::Member;
-use fscall::{OFlags, StatxFlags, StatxMask};
+use fscall::OFlags;
 
 use crate::access::{Access, OpenDir};
 use crate::chunk::Found;
+use crate::place::{Identity, Place};
 use crate::span::Span;
 use crate::task::DirTask;
 use crate::visitor::OrderedVisitor;
 
-/// How every directory is opened. Links are not followed, so that one that takes the place of a
+/// How a directory is opened that was reached by a link which is to be followed.
+pub(crate) const OPEN_FOLLOWED: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
+/// How every other directory is opened. Links are not followed, so that one that takes the place of a
 /// directory can't lead out of the tree.
-pub(crate) const OPEN: OFlags = OFlags::DIRECTORY
-    .union(OFlags::NOFOLLOW)
-    .union(OFlags::CLOEXEC);
+pub(crate) const OPEN: OFlags = OPEN_FOLLOWED.union(OFlags::NOFOLLOW);
 
 /// A root or a directory below one.
 pub(crate) struct Node<V: OrderedVisitor> {
@@ -29,12 +30,20 @@ pub(crate) struct Node<V: OrderedVisitor> {
     depth: usize,
     ino: u64,
     span: Span,
+    /// It is a link that is followed.
+    followed: AtomicBool,
+    /// Its contents are walked, if it can be opened.
+    entered: AtomicBool,
+    /// Which directory it is, once it has been opened, if the walk has to know.
+    place: OnceLock<Place>,
     claimed: AtomicBool,
     /// Its mount is known to be local, so what is in memory can be had without sleeping.
     local: AtomicBool,
     handle: Mutex<Handle>,
     /// Sub-directories found and not opened yet, and one more while the directory is being read.
     needed_by: AtomicUsize,
+    /// The same, but until they are walked to their ends; counted where contents come first.
+    unfinished: AtomicUsize,
     pub(crate) order: Mutex<Order<V>>,
 }
 
@@ -44,13 +53,6 @@ enum Handle {
     Open(Arc<OpenDir>),
     /// Closed to spare descriptors, to be found again by its name and known by its identity.
     Parked(Identity),
-}
-
-/// What makes a directory the same: device and inode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Identity {
-    dev: u64,
-    ino: Option<u64>,
 }
 
 /// The directory's output that has not been emitted.
@@ -75,7 +77,10 @@ pub(crate) enum Part<V: OrderedVisitor> {
 
 impl<V: OrderedVisitor> Node<V> {
     pub(crate) fn root(path: &[u8], span: Span) -> Self {
-        Self::new(None, path, (0, 0), span, V::Segment::default())
+        let root = Self::new(None, path, (0, 0), span, V::Segment::default());
+        // Until it has been looked at.
+        root.set_entered(false);
+        root
     }
 
     pub(crate) fn child(
@@ -119,10 +124,14 @@ impl<V: OrderedVisitor> Node<V> {
             depth,
             ino,
             span,
+            followed: AtomicBool::new(false),
+            entered: AtomicBool::new(true),
+            place: OnceLock::new(),
             claimed: AtomicBool::new(false),
             local: AtomicBool::new(false),
             handle: Mutex::new(Handle::None),
             needed_by: AtomicUsize::new(1),
+            unfinished: AtomicUsize::new(1),
             order: Mutex::new(order),
         }
     }
@@ -156,6 +165,56 @@ impl<V: OrderedVisitor> Node<V> {
 
     pub(crate) fn is_claimed(&self) -> bool {
         self.claimed.load(Ordering::Acquire)
+    }
+
+    /// It is a link that is followed.
+    pub(crate) fn is_followed(&self) -> bool {
+        self.followed.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_followed(&self) {
+        self.followed.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_entered(&self) -> bool {
+        self.entered.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_entered(&self, entered: bool) {
+        self.entered.store(entered, Ordering::Relaxed);
+    }
+
+    fn open_flags(&self) -> OFlags {
+        if self.is_followed() {
+            OPEN_FOLLOWED
+        } else {
+            OPEN
+        }
+    }
+
+    pub(crate) fn place(&self) -> Option<&Place> {
+        self.place.get()
+    }
+
+    pub(crate) fn set_place(&self, place: Place) {
+        let _ = self.place.set(place);
+    }
+
+    /// The nearest directory upwards, this one included, that is the same.
+    pub(crate) fn ancestor(&self, identity: Identity) -> Option<&Self> {
+        let is_same = |place: &Place| place.identity == identity;
+        self.upwards()
+            .find(|node| node.place().is_some_and(is_same))
+    }
+
+    /// One more sub-directory has to be walked to its end before this one is done.
+    pub(crate) fn await_one(&self) {
+        self.unfinished.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// One less; true if it was the last.
+    pub(crate) fn one_finished(&self) -> bool {
+        self.unfinished.fetch_sub(1, Ordering::AcqRel) == 1
     }
 
     pub(crate) fn is_local(&self) -> bool {
@@ -242,8 +301,8 @@ impl<V: OrderedVisitor> Node<V> {
     pub(crate) fn keep(&self, dir: &Arc<OpenDir>, kept: &Kept, member: &Member<'_>) {
         let handle = if kept.take() {
             Handle::Open(Arc::clone(dir))
-        } else if let Ok(identity) = member.may_sleep(|| Identity::of(dir)) {
-            Handle::Parked(identity)
+        } else if let Ok(identity) = member.may_sleep(|| Place::of_fd(dir.as_fd())) {
+            Handle::Parked(identity.identity)
         } else {
             kept.take_anyway();
             Handle::Open(Arc::clone(dir))
@@ -265,7 +324,7 @@ impl<V: OrderedVisitor> Node<V> {
         let mut below = Vec::new();
         let mut node = self;
         let start = loop {
-            below.push(&node.name);
+            below.push(node);
             let Some(parent) = node.parent.as_deref() else {
                 break None;
             };
@@ -275,20 +334,22 @@ impl<V: OrderedVisitor> Node<V> {
             node = parent;
         };
         let mut at: Option<OwnedFd> = None;
-        for name in below.into_iter().rev() {
+        for node in below.into_iter().rev() {
             let dir = match (&at, &start) {
                 (Some(fd), _) => fd.as_fd(),
                 (None, Some(dir)) => dir.as_fd(),
                 (None, None) => fscall::CWD,
             };
-            at = Some(fscall::with_c_path(name, |name| {
-                fscall::openat(dir, name, OPEN)
+            at = Some(fscall::with_c_path(&node.name, |name| {
+                fscall::openat(dir, name, node.open_flags())
             })?);
         }
         let fd = at.ok_or(io::ErrorKind::NotFound)?;
         let dir = Arc::new(access.adopt(fd));
         match &*self.handle() {
-            Handle::Parked(identity) if *identity != Identity::of(&dir)? => Err(moved()),
+            Handle::Parked(identity) if *identity != Place::of_fd(dir.as_fd())?.identity => {
+                Err(moved())
+            }
             _ => Ok(dir),
         }
     }
@@ -297,16 +358,6 @@ impl<V: OrderedVisitor> Node<V> {
 /// Something else has taken the directory's place since it was read.
 fn moved() -> io::Error {
     io::Error::from_raw_os_error(libc::ESTALE)
-}
-
-impl Identity {
-    fn of(dir: &OpenDir) -> io::Result<Self> {
-        let stat = fscall::statx_fd(dir.as_fd(), StatxFlags::empty(), StatxMask::INO)?;
-        Ok(Self {
-            dev: stat.dev(),
-            ino: stat.ino(),
-        })
-    }
 }
 
 /// A chain of ten thousand parents must not be dropped by as many nested calls.

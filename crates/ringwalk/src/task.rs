@@ -1,36 +1,49 @@
 //! The walk of one directory: open, read, look, visit, hand over what is below.
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use fscall::mounts::Mounts;
 use fscall::{FileType, StatxMask};
 
-use crate::access::{Asked, OpenDir, Opened};
-use crate::chunk::{Chunk, Found};
-use crate::entry::{EntryRef, lstat};
-use crate::error::{Error, ErrorKind};
+use crate::access::{OpenDir, Opened};
+use crate::asked::Asked;
+use crate::chunk::{Chunk, Found, Sorting};
+use crate::entry::EntryRef;
+use crate::error::{Action, Error};
 use crate::node::{Node, Part};
+use crate::options::Sort;
+use crate::place::Place;
 use crate::span::Span;
+use crate::spread::Spread;
+use crate::visit::{Visible, Visited, cut};
 use crate::visitor::{OrderedVisitor, Visit};
-use crate::walker::{Options, Turn, Walker, asleep_if};
+use crate::walker::{Turn, Walker, asleep_if};
 
 /// A directory being walked. It runs on a worker until it is done, or waits for the ring or for
 /// its turn.
 pub(crate) struct DirTask<V: OrderedVisitor> {
-    node: Arc<Node<V>>,
+    pub(crate) node: Arc<Node<V>>,
     stage: Stage,
     dir: Option<Arc<OpenDir>>,
     /// Opening it could sleep, so its reads and stats can as well.
     cold: bool,
+    /// Stats of its entries have slept: others are asked about them, all at the same time.
+    slow: bool,
     /// What is left of the directory's span for sub-directories that are still to be found.
-    span: Span,
+    pub(crate) span: Span,
     /// The output since the last sub-directory.
-    out: V::Segment,
-    tools: Tools<V>,
-    asked: Asked,
+    pub(crate) out: V::Segment,
+    /// The directory's own output, where it comes after its contents.
+    last: V::Segment,
+    pub(crate) tools: Tools<V>,
+    pub(crate) asked: Asked,
+    /// The answers that are on their way.
+    spread: Option<Spread>,
+    /// The walk ends with this directory.
+    quits: bool,
 }
 
 /// What one directory after the other is walked with, to spare allocations. Empty in between.
@@ -57,7 +70,7 @@ enum Stage {
     Look,
     Open,
     Read,
-    /// The ring is asked about the next entries.
+    /// Others are asked about the next entries.
     Ask,
     Visit,
     Close,
@@ -79,16 +92,29 @@ impl<V: OrderedVisitor> DirTask<V> {
         } else {
             Stage::Open
         };
-        let out = std::mem::take(&mut node.order().head);
         Self {
             span: node.span(),
             node,
             stage,
             dir: None,
             cold: false,
-            out,
+            slow: false,
+            out: V::Segment::default(),
+            last: V::Segment::default(),
             tools,
             asked: Asked::default(),
+            spread: None,
+            quits: false,
+        }
+    }
+
+    /// Takes the directory's own output along: it comes first, or last.
+    fn take_head(&mut self, contents_first: bool) {
+        let head = std::mem::take(&mut self.node.order().head);
+        if contents_first {
+            self.last = head;
+        } else {
+            self.out = head;
         }
     }
 
@@ -135,22 +161,23 @@ impl<V: OrderedVisitor> DirTask<V> {
 
     /// Looks at a root and visits it.
     fn look(&mut self, turn: &mut Turn<'_, V>, cx: &mut Context<'_>) -> Poll<Stage> {
-        let mask = StatxMask::BASIC_STATS | Mounts::mask() | turn.walker.options.mask;
+        let rules = &turn.walker.options.rules;
+        let mask = StatxMask::BASIC_STATS | Mounts::mask() | rules.mask;
         let name = self.node.name();
-        let answer =
-            ready!(
-                turn.walker
-                    .access
-                    .poll_look(&mut self.asked, cx, turn.member, name, mask)
-            );
-        let stat = match answer {
-            Ok(stat) => stat,
+        let access = &turn.walker.access;
+        let how = (mask, rules.follows(0));
+        let answer = ready!(access.poll_look(&mut self.asked, cx, turn.member, name, how));
+        let (stat, followed) = match answer {
+            Ok(answer) => answer,
             Err(error) => {
-                let error = Error::new(ErrorKind::Stat, name.to_vec(), 0, error);
+                let error = Error::new(Action::Stat, name.to_vec(), 0, error);
                 return Poll::Ready(self.fail(turn, &error));
             }
         };
-        self.node.set_local(turn.walker.access.is_local(&stat));
+        self.node.set_local(access.is_local(&stat));
+        if followed {
+            self.node.set_followed();
+        }
         let entry = EntryRef {
             dir: fscall::CWD,
             dir_path: b"",
@@ -158,16 +185,32 @@ impl<V: OrderedVisitor> DirTask<V> {
             depth: 0,
             ino: stat.ino().unwrap_or(0),
             file_type: stat.file_type(),
+            followed,
             stat: Some(Ok(&stat)),
         };
-        let visit = if turn.walker.options.min_depth == 0 {
-            turn.walker.visitor().visit(&entry, &mut self.out)
-        } else {
+        if !rules.admits(&entry) {
+            return Poll::Ready(self.end(turn));
+        }
+        let enters = rules.enters(&entry);
+        let is_late = enters && rules.contents_first;
+        let visit = if rules.min_depth > 0 || is_late && !turn.walker.is_ordered() {
             Visit::Continue
+        } else if is_late {
+            turn.walker.visitor().visit(&entry, &mut self.last)
+        } else {
+            turn.walker.visitor().visit(&entry, &mut self.out)
         };
-        let is_dir = stat.file_type().is_some_and(FileType::is_dir);
+        if let Some(progress) = &rules.progress {
+            progress.visited(usize::from(rules.min_depth == 0));
+        }
+        self.node.set_entered(enters);
         Poll::Ready(match visit {
-            Visit::Continue if is_dir && turn.walker.options.max_depth > 0 => Stage::Open,
+            Visit::Continue if enters => Stage::Open,
+            // Its contents come before the end.
+            Visit::Quit if is_late => {
+                self.quits = true;
+                Stage::Open
+            }
             Visit::Continue | Visit::Prune => self.end(turn),
             Visit::Quit => self.quit(turn),
         })
@@ -179,19 +222,55 @@ impl<V: OrderedVisitor> DirTask<V> {
                 .access
                 .poll_open(&mut self.asked, cx, turn, &self.node)
         );
-        let stage = match opened {
-            Ok(Opened { dir, cold, local }) => {
-                self.node.set_local(local);
-                self.dir = Some(Arc::new(dir));
-                self.cold = cold;
-                Stage::Read
-            }
+        let rules = &turn.walker.options.rules;
+        if self.node.parent().is_some() {
+            self.take_head(rules.contents_first);
+        }
+        if let Some(progress) = &rules.progress {
+            progress.begun(self.node.path());
+        }
+        let stage = match opened.and_then(|opened| self.settle(turn, opened)) {
+            Ok(true) => Stage::Read,
+            Ok(false) => self.end(turn),
             Err(error) => self.unopened(turn, error),
         };
-        if let Some(parent) = self.node.parent() {
+        // Where contents come first, the parent is needed until this directory's own entry comes.
+        if let Some(parent) = self.node.parent()
+            && !turn.walker.comes_late()
+        {
             self.asked.close(parent.release(&turn.walker.kept));
         }
         Poll::Ready(stage)
+    }
+
+    /// Takes up a directory that has been opened; false if it is not to be walked.
+    fn settle(&mut self, turn: &Turn<'_, V>, opened: Option<Opened>) -> io::Result<bool> {
+        let Some(Opened { dir, cold, local }) = opened else {
+            return Ok(false);
+        };
+        let rules = &turn.walker.options.rules;
+        if rules.need_places() {
+            let place = asleep_if(cold, turn.member, || Place::of_fd(dir.as_fd()))?;
+            let parent = self.node.parent();
+            let outside = parent
+                .and_then(|parent| parent.place())
+                .is_some_and(|parent| !parent.may_lead_to(&place, rules.boundary));
+            let identity = place.identity;
+            if outside || rules.once && !turn.walker.is_first_at(identity) {
+                return Ok(false);
+            }
+            // The link may have been changed since it was looked at.
+            if self.node.is_followed()
+                && parent.is_some_and(|parent| parent.ancestor(identity).is_some())
+            {
+                return Err(io::Error::from_raw_os_error(libc::ELOOP));
+            }
+            self.node.set_place(place);
+        }
+        self.node.set_local(local);
+        self.dir = Some(Arc::new(dir));
+        self.cold = cold;
+        Ok(true)
     }
 
     /// Reports a directory that cannot be opened, in the place of its contents.
@@ -206,9 +285,10 @@ impl<V: OrderedVisitor> DirTask<V> {
             depth: node.depth(),
             ino: node.ino(),
             file_type: Some(FileType::DIRECTORY),
+            followed: node.is_followed(),
             stat: None,
         };
-        let error = Error::new(ErrorKind::Open, entry.path_bytes(), node.depth(), error);
+        let error = Error::new(Action::Open, entry.path_bytes(), node.depth(), error);
         match turn
             .walker
             .visitor()
@@ -234,70 +314,114 @@ impl<V: OrderedVisitor> DirTask<V> {
         // Whether the ring had to wait for it is not told.
         let may_sleep = self.cold || turn.walker.access.is_ring();
         let chunk = &mut self.tools.chunk;
-        let sort = || turn.walker.access.inode_order_helps(dir);
-        let sort: Option<&dyn Fn() -> bool> =
-            turn.walker.options.sort_large_by_inode.then_some(&sort);
-        let filled = asleep_if(may_sleep, turn.member, || chunk.fill(dir.as_fd(), sort));
+        let helps = || turn.walker.access.inode_order_helps(dir);
+        let mut prefix = Vec::new();
+        let by_caller;
+        let sorting = match &turn.walker.options.rules.sort {
+            Sort::Listed => Sorting::Listed,
+            Sort::LargeByInode => Sorting::LargeByInode(&helps),
+            Sort::ByName => Sorting::ByName,
+            Sort::By(sort) => {
+                self.node.prefix(&mut prefix);
+                let visible = Visible {
+                    dir: dir.as_fd(),
+                    prefix: &prefix,
+                    depth: self.node.depth() + 1,
+                };
+                by_caller = move |found: &[Found<'_>]| {
+                    let entries: Vec<_> = found.iter().map(|found| visible.entry(found)).collect();
+                    sort(&entries)
+                };
+                Sorting::By(&by_caller)
+            }
+        };
+        let filled = asleep_if(may_sleep, turn.member, || chunk.fill(dir.as_fd(), &sorting));
         match filled {
-            Ok(true) if turn.walker.access.is_ring() => Stage::Ask,
+            Ok(true) if self.slow || turn.walker.access.is_ring() => Stage::Ask,
             Ok(true) => Stage::Visit,
             Ok(false) => self.end(turn),
             Err(error) => {
-                let error = Error::new(ErrorKind::Read, self.node.path(), self.node.depth(), error);
+                let error = Error::new(Action::Read, self.node.path(), self.node.depth(), error);
                 self.fail(turn, &error)
             }
         }
     }
 
-    /// Asks the ring for what the visitor wants to know of the next entries.
+    /// Asks others for what the visitor wants to know of the next entries.
     fn ask(&mut self, turn: &mut Turn<'_, V>, cx: &mut Context<'_>) -> Poll<Stage> {
         let Some(dir) = &self.dir else {
             return Poll::Ready(self.end(turn));
         };
-        if !self.asked.has_questions() {
+        if !self.asked.is_about_entries() {
+            let most = if turn.walker.access.is_ring() {
+                Asked::WINDOW
+            } else {
+                // As many as there is memory for the answers; if there is none left, enough others
+                // are asked about for one thread to go on by itself.
+                self.spread = turn.walker.spread(self.tools.chunk.len());
+                match &self.spread {
+                    Some(spread) => spread.most(),
+                    None => return Poll::Ready(Stage::Visit),
+                }
+            };
+            let lent = match &**dir {
+                OpenDir::Ring(_) => None,
+                // Without a descriptor to spare it goes on by itself as well.
+                OpenDir::Plain(_) => match turn.walker.access.lend(dir) {
+                    Ok(lent) => Some(lent),
+                    Err(_) => return Poll::Ready(Stage::Visit),
+                },
+            };
             self.node.prefix(&mut turn.scratch.prefix);
             let visible = Visible {
                 dir: dir.as_fd(),
                 prefix: &turn.scratch.prefix,
                 depth: self.node.depth() + 1,
             };
-            for ahead in 0..self.tools.chunk.len().min(Asked::WINDOW) {
-                let Some(found) = self.tools.chunk.peek(ahead) else {
-                    break;
-                };
-                let mask = turn.walker.mask_for(&visible.entry(&found));
-                self.asked.question(dir, found.name(), mask);
+            let wanted = self.tools.chunk.wanted(turn.walker, &visible, most);
+            match (&**dir, &lent) {
+                (OpenDir::Ring(dir), _) | (_, Some(dir)) => self.asked.ask(dir, wanted),
+                (OpenDir::Plain(_), None) => {}
             }
         }
         ready!(self.asked.poll_answers(cx));
         Poll::Ready(Stage::Visit)
     }
 
-    /// Visits the entries that have been read, or those that the ring was asked about.
+    /// Visits the entries that have been read, or those that others were asked about.
     fn visit(&mut self, turn: &mut Turn<'_, V>) -> Stage {
         let Some(dir) = self.dir.as_ref().map(Arc::clone) else {
             return self.end(turn);
         };
-        let count = if turn.walker.access.is_ring() {
+        let is_answered = self.asked.is_about_entries();
+        let count = if is_answered {
             self.asked.answered()
         } else {
             self.tools.chunk.len()
         };
         self.node.prefix(&mut turn.scratch.prefix);
         let prefix = std::mem::take(&mut turn.scratch.prefix);
-        let cold = self.cold;
         let visible = Visible {
             dir: dir.as_fd(),
             prefix: &prefix,
             depth: self.node.depth() + 1,
         };
-        let end = asleep_if(cold, turn.member, || {
-            self.visit_all(turn.walker, count, &visible)
+        let asleep = self.cold && !is_answered;
+        let end = asleep_if(asleep, turn.member, || {
+            self.visit_all(turn.walker, turn.member, (count, asleep), &visible)
         });
         turn.scratch.prefix = prefix;
+        let count = match end {
+            Visited::Slowly(visited) => {
+                self.slow = true;
+                visited
+            }
+            Visited::All | Visited::Quit => count,
+        };
         self.tools.chunk.advance(count);
         self.asked.forget();
-        if end == Visit::Quit {
+        self.spread = None;
+        if end == Visited::Quit {
             return self.quit(turn);
         }
         let all_visited = self.tools.chunk.len() == 0;
@@ -314,93 +438,27 @@ impl<V: OrderedVisitor> DirTask<V> {
         }
     }
 
-    fn visit_all(&mut self, walker: &Walker<V>, count: usize, visible: &Visible<'_>) -> Visit {
-        let Self {
-            node,
-            span,
-            out,
-            tools,
-            asked,
-            ..
-        } = self;
-        let Tools {
-            chunk,
-            parts,
-            children,
-        } = tools;
-        let Options {
-            min_depth,
-            max_depth,
-            ordered,
-            ..
-        } = walker.options;
-        let visitor = walker.visitor();
-        let is_visited = visible.depth >= min_depth;
-        // By their places among all entries; how many of them are directories is not known yet.
-        let place = span.take_half();
-        for ahead in 0..count {
-            let Some(found) = chunk.peek(ahead) else {
-                continue;
-            };
-            let mut entry = visible.entry(&found);
-            let answer = if let Some(answer) = asked.answer(ahead) {
-                answer
-            } else {
-                let mask = walker.mask_for(&entry);
-                (!mask.is_empty()).then(|| lstat(visible.dir, found.c_name(), mask))
-            };
-            entry.stat = answer.as_ref().map(Result::as_ref);
-            if let (None, Some(Ok(stat))) = (entry.file_type, &answer) {
-                entry.file_type = stat.file_type();
-            }
-            let descends =
-                visible.depth < max_depth && entry.file_type.is_some_and(FileType::is_dir);
-            // In order, the directory's own output begins the segment that its contents continue.
-            let mut head = V::Segment::default();
-            let own = if descends && ordered {
-                &mut head
-            } else {
-                &mut *out
-            };
-            let visit = if is_visited {
-                visitor.visit(&entry, own)
-            } else {
-                Visit::Continue
-            };
-            if descends && ordered {
-                cut(visitor, out, parts);
-            }
-            match visit {
-                Visit::Continue if descends => {
-                    let span = place.part(ahead, count);
-                    let child = Arc::new(Node::child(node, &found, span, head));
-                    if ordered {
-                        parts.push(Part::Child(Arc::clone(&child)));
-                    }
-                    children.push(child);
-                }
-                Visit::Continue => {}
-                Visit::Prune | Visit::Quit => {
-                    if descends && ordered {
-                        *out = head;
-                    }
-                    if visit == Visit::Quit {
-                        return Visit::Quit;
-                    }
-                }
-            }
-        }
-        Visit::Continue
-    }
-
     /// Ends the current segment.
     fn cut(&mut self, walker: &Walker<V>) {
         cut(walker.visitor(), &mut self.out, &mut self.tools.parts);
     }
 
+    /// Ends the last one.
+    fn cut_last(&mut self, walker: &Walker<V>) {
+        self.cut(walker);
+        cut(walker.visitor(), &mut self.last, &mut self.tools.parts);
+        if self.quits {
+            self.tools.parts.push(Part::Quit);
+        }
+    }
+
     /// Publishes the output so far and queues the sub-directories that were found.
     fn hand_over(&mut self, turn: &mut Turn<'_, V>, dir: &Arc<OpenDir>, complete: bool) {
-        self.cut(turn.walker);
+        if complete {
+            self.cut_last(turn.walker);
+        } else {
+            self.cut(turn.walker);
+        }
         let ordered = turn.walker.is_ordered();
         // In any order what is found is emitted at once, and a sub-directory that is queued may
         // be walked at once: it must not come before its own entry.
@@ -412,7 +470,12 @@ impl<V: OrderedVisitor> DirTask<V> {
             if self.node.dir().is_none() {
                 self.node.keep(dir, &turn.walker.kept, turn.member);
             }
-            self.tools.children.iter().for_each(|_| self.node.need());
+            for _ in &self.tools.children {
+                self.node.need();
+                if turn.walker.comes_late() {
+                    self.node.await_one();
+                }
+            }
             turn.walker.queue(&mut self.tools.children);
         }
         if ordered {
@@ -424,7 +487,7 @@ impl<V: OrderedVisitor> DirTask<V> {
 
     /// The directory has no more to give.
     fn end(&mut self, turn: &mut Turn<'_, V>) -> Stage {
-        self.cut(turn.walker);
+        self.cut_last(turn.walker);
         turn.walker.publish(&self.node, &mut self.tools.parts, true);
         self.let_go(turn)
     }
@@ -447,35 +510,29 @@ impl<V: OrderedVisitor> DirTask<V> {
         let kept = self.node.release(&turn.walker.kept);
         drop(kept);
         self.asked.close(self.dir.take());
+        if turn.walker.comes_late() {
+            self.finish(turn);
+        }
         Stage::Close
     }
-}
 
-/// Moves a segment to the finished parts, unless it is empty.
-fn cut<V: OrderedVisitor>(visitor: &V, out: &mut V::Segment, parts: &mut Vec<Part<V>>) {
-    let weight = visitor.weight(out);
-    if weight > 0 {
-        parts.push(Part::Out(std::mem::take(out), weight));
-    }
-}
-
-/// What all entries of a directory share.
-struct Visible<'a> {
-    dir: BorrowedFd<'a>,
-    prefix: &'a [u8],
-    depth: usize,
-}
-
-impl<'a> Visible<'a> {
-    fn entry(&self, found: &Found<'a>) -> EntryRef<'a> {
-        EntryRef {
-            dir: self.dir,
-            dir_path: self.prefix,
-            name: found.name(),
-            depth: self.depth,
-            ino: found.ino,
-            file_type: found.file_type,
-            stat: None,
+    /// All below the directory may have been walked: if so its own entry is next, and then perhaps
+    /// those above.
+    fn finish(&mut self, turn: &mut Turn<'_, V>) {
+        let mut node = Arc::clone(&self.node);
+        while node.one_finished() {
+            if node.is_entered()
+                && !turn.walker.is_stopped()
+                && self.visit_late(turn, &node) == Visit::Quit
+            {
+                self.tools.parts.push(Part::Quit);
+            }
+            turn.walker.publish(&node, &mut self.tools.parts, true);
+            let Some(parent) = node.parent() else {
+                return;
+            };
+            self.asked.close(parent.release(&turn.walker.kept));
+            node = Arc::clone(parent);
         }
     }
 }

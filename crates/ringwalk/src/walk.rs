@@ -1,5 +1,7 @@
 //! What is to be walked, and how.
 
+use std::ffi::OsStr;
+use std::fmt;
 use std::num::NonZeroUsize;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -9,10 +11,13 @@ use fscall::StatxMask;
 use ringfs::{Backend, Driver};
 
 use crate::access::Access;
+use crate::entry::EntryRef;
+use crate::options::{Boundary, Follow, Options, Rules, Sort};
 use crate::parallel::Parallel;
-use crate::stream::Entries;
+use crate::progress::Progress;
+use crate::stream::{Batches, Entries};
 use crate::visitor::{OrderedVisitor, ParallelVisitor};
-use crate::walker::{Options, Walker};
+use crate::walker::Walker;
 
 /// The most directories that are read at the same time: as many as a process's budget of waiting
 /// threads at its largest. Each has a buffer.
@@ -35,9 +40,9 @@ pub enum Order {
 /// A walk of one or more trees: what is wanted, and ways to get it.
 ///
 /// Nothing has to be tuned: a walk uses the cores that the process may use, and more threads
-/// only while calls sleep in the kernel. Symbolic links are not followed, and directories are
-/// opened relative to their parents, so that nobody can lead the walk out of its tree by swapping
-/// one for the other.
+/// only while calls sleep in the kernel. Symbolic links are not followed unless asked, and directories
+/// are opened relative to their parents, so that nobody can lead the walk out of its tree by swapping
+/// one for the other. Automount points (autofs) are handed out, and not opened unless asked.
 ///
 /// ```
 /// use futures::StreamExt;
@@ -53,17 +58,28 @@ pub enum Order {
 /// }
 /// # });
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[must_use = "nothing is walked until it is told how"]
 pub struct Walk {
     roots: Vec<Vec<u8>>,
     order: Order,
-    sort_large_by_inode: bool,
-    min_depth: usize,
-    max_depth: usize,
-    mask: StatxMask,
+    rules: Rules,
     parallelism: Option<NonZeroUsize>,
     driver: Option<Driver>,
+}
+
+impl fmt::Debug for Walk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let roots: Vec<_> = self
+            .roots
+            .iter()
+            .map(|root| OsStr::from_bytes(root))
+            .collect();
+        f.debug_struct("Walk")
+            .field("roots", &roots)
+            .field("order", &self.order)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Walk {
@@ -76,10 +92,10 @@ impl Walk {
         Self {
             roots: Vec::new(),
             order: Order::Any,
-            sort_large_by_inode: false,
-            min_depth: 0,
-            max_depth: usize::MAX,
-            mask: StatxMask::empty(),
+            rules: Rules {
+                max_depth: usize::MAX,
+                ..Rules::default()
+            },
             parallelism: None,
             driver: None,
         }
@@ -101,28 +117,164 @@ impl Walk {
     /// Whether a directory of more than 10,000 entries is visited in the order of inode numbers,
     /// up to 100,000 entries at a time, on file systems where that is worth it: the order of GNU
     /// find, which sorts so since looking at inodes in their order on the disk saves seeks. It
-    /// is not unless asked.
+    /// is not unless asked. It takes the place of another order of entries.
     pub fn sort_large_by_inode(mut self, sort: bool) -> Self {
-        self.sort_large_by_inode = sort;
+        self.rules.sort = if sort {
+            Sort::LargeByInode
+        } else {
+            Sort::Listed
+        };
+        self
+    }
+
+    /// Each directory's entries in the order of their names' bytes, and each sub-directory followed by
+    /// its contents: [`Order::PreOrder`] with sorted directories. A directory has to be read to its end
+    /// before its first entry comes, so memory grows with the largest one.
+    pub fn sort_by_file_name(mut self) -> Self {
+        self.rules.sort = Sort::ByName;
+        self.order(Order::PreOrder)
+    }
+
+    /// As [`sort_by_file_name`](Self::sort_by_file_name), in the order of what `key` answers about an
+    /// entry; those with equal keys stay in the order in which the system lists them. No metadata has been
+    /// asked for at that point; `key` may [ask](EntryRef::statx) itself.
+    ///
+    /// ```
+    /// use ringwalk::Walk;
+    ///
+    /// // Directories first, then by name.
+    /// let walk = Walk::new(".").sort_by_key(|entry| {
+    ///     let is_dir = entry.file_type().is_some_and(|file_type| file_type.is_dir());
+    ///     (!is_dir, entry.file_name().to_vec())
+    /// });
+    /// # let _ = walk;
+    /// ```
+    pub fn sort_by_key<K: Ord>(
+        mut self,
+        key: impl Fn(&EntryRef<'_>) -> K + Send + Sync + 'static,
+    ) -> Self {
+        self.rules.sort = Sort::By(Arc::new(move |entries| {
+            let keyed = entries.iter().map(&key).enumerate();
+            let mut keyed: Vec<_> = keyed.map(|(index, key)| (key, index)).collect();
+            keyed.sort();
+            keyed.into_iter().map(|(_, index)| index).collect()
+        }));
+        self.order(Order::PreOrder)
+    }
+
+    /// Whether a directory comes after its contents, in whichever order; it comes before them unless
+    /// asked. [`Visit::Prune`](crate::Visit::Prune) then has an effect only where a visitor is asked
+    /// before ([`visit_in_order`](Self::visit_in_order)).
+    pub fn contents_first(mut self, yes: bool) -> Self {
+        self.rules.contents_first = yes;
+        self
+    }
+
+    /// Whether symbolic links are followed, roots included: type and metadata are those of what the
+    /// link leads to, and a directory there is walked. A link to nothing is handed out as a link. One
+    /// that leads to a directory that it is in is an error of its own
+    /// ([`ErrorKind::Loop`](crate::ErrorKind::Loop)); so no walk is endless, but a directory that
+    /// several links lead to is walked several times, unless [`visit_once`](Self::visit_once) is asked
+    /// for.
+    pub fn follow_links(mut self, yes: bool) -> Self {
+        self.rules.follow = if yes { Follow::All } else { Follow::None };
+        self
+    }
+
+    /// Whether roots that are symbolic links are followed, and no others.
+    pub fn follow_root_links(mut self, yes: bool) -> Self {
+        self.rules.follow = if yes { Follow::Roots } else { Follow::None };
+        self
+    }
+
+    /// Whether no directory is walked twice, by whichever ways it is reached: from two roots, or over
+    /// links that are followed. Its entry is handed out each time. Which of the ways is taken is not
+    /// certain if several threads come to it at the same time. Each directory's device and inode are
+    /// kept, some 40 bytes.
+    pub fn visit_once(mut self, yes: bool) -> Self {
+        self.rules.once = yes;
+        self
+    }
+
+    /// Whether directories on other file systems than their root's, by `st_dev`, are handed out but not
+    /// entered. So is a btrfs subvolume.
+    #[doc(alias = "xdev")]
+    pub fn same_file_system(mut self, yes: bool) -> Self {
+        self.rules.boundary = if yes {
+            Boundary::FileSystem
+        } else {
+            Boundary::None
+        };
+        self
+    }
+
+    /// Whether directories on other mounts than their root's are handed out but not entered: also those
+    /// of the same file system (bind mounts), and no subvolumes. It goes by the mount's id (Linux 5.8);
+    /// before that it is the same as [`same_file_system`](Self::same_file_system).
+    pub fn same_mount(mut self, yes: bool) -> Self {
+        self.rules.boundary = if yes { Boundary::Mount } else { Boundary::None };
+        self
+    }
+
+    /// Whether automount points of autofs are opened, which mounts what belongs there, and takes as long
+    /// as its server likes. They are handed out and not entered unless asked; a root is always entered.
+    pub fn automount(mut self, yes: bool) -> Self {
+        self.rules.automount = yes;
+        self
+    }
+
+    /// Entries for which `test` answers false are neither handed out nor entered. It is asked on the
+    /// walk's threads, about roots as well, and before the entry is visited; metadata is there as it
+    /// will be for the visitor.
+    ///
+    /// ```
+    /// use ringwalk::Walk;
+    ///
+    /// let visible = Walk::new(".").filter_entry(|entry| {
+    ///     entry.depth() == 0 || !entry.file_name().starts_with(b".")
+    /// });
+    /// # let _ = visible;
+    /// ```
+    pub fn filter_entry(
+        mut self,
+        test: impl Fn(&EntryRef<'_>) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.rules.filter = Some(Arc::new(test));
+        self
+    }
+
+    /// Directories for which `test` answers false are handed out and not entered; asked as
+    /// [`filter_entry`](Self::filter_entry) is.
+    pub fn descend_if(
+        mut self,
+        test: impl Fn(&EntryRef<'_>) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.rules.descend = Some(Arc::new(test));
+        self
+    }
+
+    /// Counts what the walk does while it does it, for those who show how far it is.
+    pub fn progress(mut self, progress: &Progress) -> Self {
+        self.rules.progress = Some(progress.clone());
         self
     }
 
     /// Entries above this depth are walked through but not handed out; a root has depth 0.
     pub fn min_depth(mut self, depth: usize) -> Self {
-        self.min_depth = depth;
+        self.rules.min_depth = depth;
         self
     }
 
     /// Directories at this depth are not opened.
     pub fn max_depth(mut self, depth: usize) -> Self {
-        self.max_depth = depth;
+        self.rules.max_depth = depth;
         self
     }
 
     /// Metadata that every entry is to come with; none unless asked. Where the directory does not
     /// list types, they are asked for anyway.
     pub fn metadata(mut self, mask: StatxMask) -> Self {
-        self.mask = mask;
+        self.rules.mask = mask;
         self
     }
 
@@ -190,6 +342,12 @@ impl Walk {
         Entries::new(self)
     }
 
+    /// As [`into_stream`](Self::into_stream), many entries at a time: those of a directory that one
+    /// buffer holds, and in find's order those between two sub-directories.
+    pub fn into_batches(self) -> Batches {
+        Batches::new(self)
+    }
+
     /// Whether no other thread than the caller's may walk.
     pub(crate) fn is_for_this_thread(&self) -> bool {
         let driver = self.driver.as_ref();
@@ -218,11 +376,8 @@ impl Walk {
             (_, most) => most.map_or(usize::MAX, NonZeroUsize::get),
         };
         let options = Options {
+            rules: self.rules,
             ordered,
-            sort_large_by_inode: self.sort_large_by_inode,
-            min_depth: self.min_depth,
-            max_depth: self.max_depth,
-            mask: self.mask,
             threads: most.min(share),
             open: most.min(share).min(MOST_OPEN),
             kept: share.min(MOST_KEPT),

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashSet};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering::{AcqRel, Relaxed};
@@ -17,29 +17,17 @@ use crate::access::Access;
 use crate::emit::{Emitter, Held};
 use crate::entry::EntryRef;
 use crate::node::{Kept, Node, Part};
+use crate::options::Options;
 use crate::park::Park;
+use crate::place::Identity;
 use crate::span::Span;
+use crate::spread::{Asking, Spread};
 use crate::task::{DirTask, Step, Tools};
 use crate::visitor::OrderedVisitor;
 
 /// So many directories are walked by the first thread alone: a small tree is done before a second
 /// one has started.
 const ALONE: usize = 16;
-
-/// What a walk was asked for.
-pub(crate) struct Options {
-    pub(crate) ordered: bool,
-    pub(crate) sort_large_by_inode: bool,
-    pub(crate) min_depth: usize,
-    pub(crate) max_depth: usize,
-    pub(crate) mask: StatxMask,
-    /// How many threads may take part.
-    pub(crate) threads: usize,
-    /// How many directories may be open for reading at the same time.
-    pub(crate) open: usize,
-    /// How many more may be kept open for what is below them.
-    pub(crate) kept: usize,
-}
 
 /// A walk.
 pub(crate) struct Walker<V: OrderedVisitor> {
@@ -65,6 +53,9 @@ pub(crate) struct Walker<V: OrderedVisitor> {
     caller: Mutex<Caller>,
     caller_wakes: Condvar,
     spare: Mutex<Spare<V>>,
+    asking: Asking,
+    /// The directories that have been walked, where none is to be walked twice.
+    seen: Mutex<HashSet<Identity>>,
 }
 
 /// What may be worked on next.
@@ -204,8 +195,13 @@ impl<V: OrderedVisitor> Walker<V> {
             caller: Mutex::default(),
             caller_wakes: Condvar::new(),
             spare: Mutex::default(),
+            asking: Asking::default(),
+            seen: Mutex::default(),
             options,
         });
+        if let Some(progress) = &walker.options.rules.progress {
+            progress.found(roots.len());
+        }
         walker.push(roots.into_iter());
         if ordered {
             // Emission begins to wait for the first root.
@@ -246,8 +242,8 @@ impl<V: OrderedVisitor> Walker<V> {
 
     /// The fields to ask an entry for.
     pub(crate) fn mask_for(&self, entry: &EntryRef<'_>) -> StatxMask {
-        let mut mask = self.options.mask;
-        if entry.depth >= self.options.min_depth {
+        let mut mask = self.options.rules.mask;
+        if entry.depth >= self.options.rules.min_depth {
             mask |= self.visitor.wants(entry);
         }
         if entry.file_type.is_none() {
@@ -256,9 +252,27 @@ impl<V: OrderedVisitor> Walker<V> {
         mask
     }
 
+    /// Directories are visited after their contents, and not only handed out then.
+    pub(crate) fn comes_late(&self) -> bool {
+        self.options.rules.contents_first && !self.is_ordered()
+    }
+
+    /// Whether nobody has come to this directory before.
+    pub(crate) fn is_first_at(&self, directory: Identity) -> bool {
+        lock(&self.seen).insert(directory)
+    }
+
+    /// Room for the answers about so many entries.
+    pub(crate) fn spread(&self, entries: usize) -> Option<Spread> {
+        self.asking.begin(entries)
+    }
+
     /// Adds directories that were found in this order, the first to be walked first.
     pub(crate) fn queue(&self, nodes: &mut Vec<Arc<Node<V>>>) {
         self.live.fetch_add(nodes.len(), Relaxed);
+        if let Some(progress) = &self.options.rules.progress {
+            progress.found(nodes.len());
+        }
         self.push(nodes.drain(..));
     }
 
@@ -431,17 +445,8 @@ impl<V: OrderedVisitor> Walker<V> {
 
     /// Takes a task as far as it goes now.
     fn advance(&self, mut task: Box<DirTask<V>>, member: &Member<'_>, scratch: &mut Scratch) {
-        let park = self
-            .access
-            .is_ring()
-            .then(|| self.this.upgrade())
-            .flatten()
-            .map(|this| Arc::new(Park::new(this)));
-        let waker = park.as_ref().map_or_else(
-            || Waker::noop().clone(),
-            |park| Waker::from(Arc::clone(park)),
-        );
-        let mut cx = Context::from_waker(&waker);
+        let mut park: Option<Arc<Park<V>>> = None;
+        let mut waker = Waker::noop().clone();
         loop {
             let step = task.step(
                 &mut Turn {
@@ -449,12 +454,22 @@ impl<V: OrderedVisitor> Walker<V> {
                     member,
                     scratch: &mut *scratch,
                 },
-                &mut cx,
+                &mut Context::from_waker(&waker),
             );
-            let back = match step {
-                Step::Done => return self.done(*task),
-                Step::Pending => park.as_ref().and_then(|park| park.leave(task)),
-                Step::Throttled => self.throttle(task),
+            let back = match (step, &park) {
+                (Step::Done, _) => return self.done(*task),
+                (Step::Throttled, _) => self.throttle(task),
+                (Step::Pending, Some(park)) => park.leave(task),
+                // Most directories never wait for anybody, so it is made only now.
+                (Step::Pending, None) => {
+                    let Some(this) = self.this.upgrade() else {
+                        return;
+                    };
+                    let place = Arc::new(Park::new(this));
+                    waker = Waker::from(Arc::clone(&place));
+                    park = Some(place);
+                    Some(task)
+                }
             };
             match back {
                 Some(again) => task = again,
@@ -466,6 +481,9 @@ impl<V: OrderedVisitor> Walker<V> {
     fn done(&self, task: DirTask<V>) {
         self.active.fetch_sub(1, Relaxed);
         self.walked.fetch_add(1, Relaxed);
+        if let Some(progress) = &self.options.rules.progress {
+            progress.walked();
+        }
         let tools = task.into_tools();
         let mut spare = lock(&self.spare);
         if spare.tools.len() < SPARE {
@@ -474,6 +492,14 @@ impl<V: OrderedVisitor> Walker<V> {
         drop(spare);
         if self.live.fetch_sub(1, AcqRel) == 1 && !self.is_ordered() {
             self.finish();
+        }
+    }
+}
+
+impl<V: OrderedVisitor> Drop for Walker<V> {
+    fn drop(&mut self) {
+        if let Some(progress) = &self.options.rules.progress {
+            progress.dropped(*self.live.get_mut());
         }
     }
 }

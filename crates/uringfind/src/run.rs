@@ -50,7 +50,9 @@ pub(crate) fn run(plan: Plan, messages: &Messages, mut writer: Writer) -> u8 {
     walk = walk
         .backend(backend)
         .order(Order::PreOrder)
-        .sort_large_by_inode(true);
+        .sort_large_by_inode(true)
+        // find opens them as any other directory.
+        .automount(true);
     if let Some(depth) = plan.options.max_depth {
         walk = walk.max_depth(depth);
     }

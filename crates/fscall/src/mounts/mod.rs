@@ -69,6 +69,7 @@ pub struct Mounts {
     watch: Watch,
     honoured: Looked<256>,
     servers: Looked<16>,
+    autofs: Looked<256>,
 }
 
 /// What a look at the mount table told, which is asked for so many times before the next. On a cache
@@ -114,6 +115,7 @@ impl Mounts {
             watch: Watch::new(),
             honoured: Looked::new(),
             servers: Looked::new(),
+            autofs: Looked::new(),
         }
     }
 
@@ -192,6 +194,34 @@ impl Mounts {
         let any = || if look().is_some() { SOME } else { NONE };
         let is_there = self.servers.get_or_look(known, any) == Some(SOME);
         is_there.then(look).flatten()
+    }
+
+    /// Whether there is an automount point of autofs anywhere. Every 256th call looks whether mounts
+    /// have changed.
+    pub fn has_automount_points(&self) -> bool {
+        const NONE: u8 = 1;
+        const SOME: u8 = 2;
+        let look = || {
+            let any = self.watch.retry_and_look(MountInfo::has_autofs);
+            if any == Some(true) { SOME } else { NONE }
+        };
+        let known = |answer| (answer != 0).then_some(answer);
+        self.autofs.get_or_look(known, look) == Some(SOME)
+    }
+
+    /// Whether this is an automount point of autofs that waits to be triggered, so that opening it
+    /// would mount something, and take as long as that takes. The answer must have been asked for with
+    /// [`NO_AUTOMOUNT`](crate::StatxFlags::NO_AUTOMOUNT), or it has been triggered already.
+    ///
+    /// It goes by the device, which is autofs's own until something is mounted there:
+    /// [`StatxAttributes::AUTOMOUNT`](crate::StatxAttributes::AUTOMOUNT) is not set by autofs.
+    pub fn is_automount_point(&self, stat: &Statx) -> bool {
+        let is_mount_point = stat
+            .attributes()
+            .contains(crate::StatxAttributes::MOUNT_ROOT);
+        let dev = stat.dev_numbers();
+        let look = |mounts: &MountInfo| mounts.is_trigger(dev, is_mount_point);
+        self.watch.look(look).unwrap_or(false)
     }
 
     fn kind(&self, stat: &Statx, may_statmount: bool) -> Option<Kind> {

@@ -34,6 +34,8 @@ pub(super) struct MountInfo {
     /// `None`: mounts of this device do not agree.
     by_dev: HashMap<Dev, Option<Kind>>,
     servers: Arc<Servers>,
+    /// The automount points, and which of them list what they would mount below them.
+    autofs: HashMap<Dev, bool>,
     any_ignores_dont_sync: bool,
     /// The mount of `/` is there and does not.
     root_honours_it: bool,
@@ -115,6 +117,11 @@ impl MountInfo {
                 *of_dev = None;
             }
             servers.add(&line);
+            if line.fs_type == b"autofs" {
+                let mut options = line.super_options.split(|&byte| byte == b',');
+                let indirect = options.any(|option| option == b"indirect");
+                mounts.autofs.insert(line.dev, indirect);
+            }
             let ignores = ignores_dont_sync(line.fs_type);
             mounts.any_ignores_dont_sync |= ignores;
             if line.point == b"/" {
@@ -135,6 +142,17 @@ impl MountInfo {
     /// By the device alone.
     pub(super) fn by_dev(&self, dev: Dev) -> Option<Kind> {
         *self.by_dev.get(&dev)?
+    }
+
+    pub(super) fn has_autofs(&self) -> bool {
+        !self.autofs.is_empty()
+    }
+
+    /// Whether a directory of this device is, or may be, an automount point that waits to be
+    /// triggered. That of an indirect one itself is not: the directories in it are.
+    pub(super) fn is_trigger(&self, dev: Dev, is_mount_point: bool) -> bool {
+        let indirect = self.autofs.get(&dev);
+        indirect.is_some_and(|indirect| !(*indirect && is_mount_point))
     }
 
     pub(super) fn servers(&self) -> &Arc<Servers> {
@@ -198,6 +216,26 @@ mod tests {
         assert_eq!(mounts.by_dev((0, 5)), Some(Kind::Other));
         assert_eq!(mounts.by_dev((0, 7)), None);
         assert_eq!(mounts.by_dev((0, 77)), None);
+    }
+
+    #[test]
+    fn what_triggers_a_mount() {
+        let autofs = b"\
+            7 1 0:50 / /net rw - autofs auto.net rw,fd=5,timeout=300,indirect\n\
+            8 1 0:51 / /direct rw - autofs auto rw,fd=5,direct\n\
+            9 1 0:52 / /offset rw - autofs auto rw,fd=5,offset\n";
+        assert!(!MountInfo::parse(TABLE).has_autofs());
+        let mounts = MountInfo::parse(&[TABLE, autofs].concat());
+        assert!(mounts.has_autofs());
+        for (dev, point, below) in [
+            ((0, 50), false, true),
+            ((0, 51), true, true),
+            ((0, 52), true, true),
+            ((8, 1), false, false),
+        ] {
+            assert_eq!(mounts.is_trigger(dev, true), point, "{dev:?}");
+            assert_eq!(mounts.is_trigger(dev, false), below, "{dev:?}");
+        }
     }
 
     #[test]

@@ -2,17 +2,14 @@
 
 use std::io;
 use std::task::Context;
-use std::time::{Duration, Instant};
+
+use blockpool::SleepWatch;
 
 use super::Answers;
 use super::gather::Gather;
 use super::question::Question;
 use crate::capabilities::{OperationKind, Route};
 use crate::op::{Answer, Done, Job, Place, Request};
-
-/// A call that took longer is looked at: forty times what one takes that is answered from memory,
-/// and less than any disk.
-const SLOW: Duration = Duration::from_micros(50);
 
 /// One call after the other, from the first file that has no answer on.
 pub(super) struct Sweep(Option<Swept>);
@@ -133,51 +130,5 @@ impl Job for Sweep {
     fn disown(&mut self) {
         // The future is told by the drop.
         self.0 = None;
-    }
-}
-
-/// Tells whether a call slept, by the clock and by what the scheduler has counted: a timer alone
-/// can't tell a thread that slept from one whose processor was taken away.
-struct SleepWatch {
-    last: Instant,
-    switches: i64,
-}
-
-impl SleepWatch {
-    fn new() -> Self {
-        Self {
-            switches: fscall::thread::thread_usage().voluntary_switches,
-            last: Instant::now(),
-        }
-    }
-
-    /// Whether the thread has slept since the last question, and for long enough to matter.
-    fn has_slept(&mut self) -> bool {
-        let now = Instant::now();
-        let took = now.duration_since(self.last);
-        self.last = now;
-        if took < SLOW {
-            return false;
-        }
-        let switches = fscall::thread::thread_usage().voluntary_switches;
-        std::mem::replace(&mut self.switches, switches) != switches
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sleeping_is_not_computing() {
-        let mut watch = SleepWatch::new();
-        assert!(!watch.has_slept());
-        std::thread::sleep(SLOW * 2);
-        assert!(watch.has_slept());
-        let start = Instant::now();
-        while start.elapsed() < SLOW * 2 {
-            std::hint::spin_loop();
-        }
-        assert!(!watch.has_slept());
     }
 }

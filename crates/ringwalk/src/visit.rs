@@ -1,0 +1,350 @@
+//! The entries of a directory, one after the other: what is asked about them, and what comes of it.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
+
+use blockpool::{Member, SleepWatch};
+use fscall::{FileType, Statx, StatxMask};
+
+use crate::access::followed;
+use crate::chunk::{Chunk, Found};
+use crate::entry::{EntryRef, lstat};
+use crate::error::{Action, Error};
+use crate::node::{Node, Part};
+use crate::place::Identity;
+use crate::span::Span;
+use crate::task::{DirTask, Tools};
+use crate::visitor::{OrderedVisitor, Visit};
+use crate::walker::{Turn, Walker};
+
+/// A directory that was in memory is believed to have its files there as well, so only every so many
+/// of its stats is looked at whether it has slept.
+const BELIEVED: usize = 16;
+/// So many entries more, and it is worth asking about all of them at once when one has slept.
+const WORTH_SPREADING: usize = 8;
+
+/// What all entries of a directory share.
+pub(crate) struct Visible<'a> {
+    pub(crate) dir: BorrowedFd<'a>,
+    pub(crate) prefix: &'a [u8],
+    pub(crate) depth: usize,
+}
+
+impl<'a> Visible<'a> {
+    pub(crate) fn entry(&self, found: &Found<'a>) -> EntryRef<'a> {
+        EntryRef {
+            dir: self.dir,
+            dir_path: self.prefix,
+            name: found.name(),
+            depth: self.depth,
+            ino: found.ino,
+            file_type: found.file_type,
+            followed: false,
+            stat: None,
+        }
+    }
+}
+
+/// How far the visits came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Visited {
+    All,
+    /// So many, and looking at files sleeps: the rest is better asked about at the same time.
+    Slowly(usize),
+    Quit,
+}
+
+/// What is known of an entry before it is visited.
+struct Known {
+    stat: Option<io::Result<Statx>>,
+    file_type: Option<FileType>,
+    /// Which file it is, if it is a link that was followed.
+    followed: Option<Identity>,
+}
+
+impl<V: OrderedVisitor> DirTask<V> {
+    /// Visits the next `count` entries. `asleep` says that the thread's place is given to others
+    /// already.
+    pub(crate) fn visit_all(
+        &mut self,
+        walker: &Walker<V>,
+        member: &Member<'_>,
+        (count, asleep): (usize, bool),
+        visible: &Visible<'_>,
+    ) -> Visited {
+        // By their places among all entries; how many of them are directories is not known yet.
+        let place = self.span.take_half();
+        let is_visited = visible.depth >= walker.options.rules.min_depth;
+        let mut watch = Watch::new(asleep);
+        let mut looker = Looker {
+            walker,
+            member: (!asleep).then_some(member),
+            visible,
+            watch: walker.access.can_spread().then_some(&mut watch),
+        };
+        let mut visited = 0;
+        let mut end = Visited::All;
+        for ahead in 0..count {
+            let Some(found) = self.tools.chunk.peek(ahead) else {
+                continue;
+            };
+            let answer = self.asked.take_answer(ahead);
+            let known = looker.look(&found, answer);
+            visited += usize::from(is_visited);
+            let span = place.part(ahead, count);
+            match self.visit_one(walker, visible, ahead, (known, span)) {
+                Visit::Continue | Visit::Prune => {}
+                Visit::Quit => {
+                    end = Visited::Quit;
+                    break;
+                }
+            }
+            if looker.has_slept() && count - ahead > WORTH_SPREADING {
+                end = Visited::Slowly(ahead + 1);
+                break;
+            }
+        }
+        if let Some(progress) = &walker.options.rules.progress {
+            progress.visited(visited);
+        }
+        end
+    }
+
+    /// Visits a directory after its contents.
+    pub(crate) fn visit_late(&mut self, turn: &mut Turn<'_, V>, node: &Node<V>) -> Visit {
+        let (walker, member) = (turn.walker, turn.member);
+        if node.depth() < walker.options.rules.min_depth {
+            return Visit::Continue;
+        }
+        let parent = node
+            .parent()
+            .map(|parent| walker.access.at_hand(parent, member));
+        let parent = match parent.transpose() {
+            Ok(parent) => parent,
+            Err(error) => {
+                // Relative to another directory it would be another file.
+                let error = Error::new(Action::Stat, node.path(), node.depth(), error);
+                let visit = walker.visitor().error(&error, &mut self.out);
+                cut(walker.visitor(), &mut self.out, &mut self.tools.parts);
+                return visit;
+            }
+        };
+        node.parent_prefix(&mut turn.scratch.prefix);
+        let mut entry = EntryRef {
+            dir: parent.as_ref().map_or(fscall::CWD, |dir| dir.as_fd()),
+            dir_path: &turn.scratch.prefix,
+            name: node.name(),
+            depth: node.depth(),
+            ino: node.ino(),
+            file_type: Some(FileType::DIRECTORY),
+            followed: node.is_followed(),
+            stat: None,
+        };
+        let mut mask = walker.mask_for(&entry);
+        if entry.depth == 0 {
+            mask |= StatxMask::BASIC_STATS;
+        }
+        let stat = (!mask.is_empty()).then(|| member.may_sleep(|| entry.statx(mask)));
+        entry.stat = stat.as_ref().map(Result::as_ref);
+        if let Some(progress) = &walker.options.rules.progress {
+            progress.visited(1);
+        }
+        let visit = walker.visitor().visit(&entry, &mut self.out);
+        cut(walker.visitor(), &mut self.out, &mut self.tools.parts);
+        visit
+    }
+
+    fn visit_one(
+        &mut self,
+        walker: &Walker<V>,
+        visible: &Visible<'_>,
+        ahead: usize,
+        (known, span): (io::Result<Known>, Span),
+    ) -> Visit {
+        let Self {
+            node, out, tools, ..
+        } = self;
+        let Tools {
+            chunk,
+            parts,
+            children,
+        } = tools;
+        let (rules, ordered) = (&walker.options.rules, walker.is_ordered());
+        let visitor = walker.visitor();
+        let Some(found) = chunk.peek(ahead) else {
+            return Visit::Continue;
+        };
+        let mut entry = visible.entry(&found);
+        let known = match known {
+            Ok(known) => known,
+            Err(error) => {
+                let error = Error::new(Action::Stat, entry.path_bytes(), entry.depth, error);
+                return visitor.error(&error, out);
+            }
+        };
+        entry.stat = known.stat.as_ref().map(Result::as_ref);
+        entry.file_type = known.file_type;
+        entry.followed = known.followed.is_some();
+        if !rules.admits(&entry) {
+            return Visit::Continue;
+        }
+        let descends = rules.enters(&entry);
+        if descends
+            && let Some(ancestor) = known.followed.and_then(|identity| node.ancestor(identity))
+        {
+            let error = Error::found_loop(entry.path_bytes(), entry.depth, ancestor.path());
+            return visitor.error(&error, out);
+        }
+        // In order, the directory's own output begins the segment that its contents continue, or ends
+        // it.
+        let mut own = V::Segment::default();
+        let is_late = descends && rules.contents_first;
+        let visit = if entry.depth < rules.min_depth || is_late && !ordered {
+            Visit::Continue
+        } else if descends && ordered {
+            visitor.visit(&entry, &mut own)
+        } else {
+            visitor.visit(&entry, out)
+        };
+        if descends && ordered {
+            cut(visitor, out, parts);
+        }
+        // Where its contents come first, they come also before the end.
+        if descends && (visit == Visit::Continue || visit == Visit::Quit && is_late) {
+            let child = Arc::new(Node::child(node, &found, span, own));
+            if entry.followed {
+                child.set_followed();
+            }
+            if ordered {
+                parts.push(Part::Child(Arc::clone(&child)));
+            }
+            children.push(child);
+        } else if descends && ordered {
+            *out = own;
+        }
+        visit
+    }
+}
+
+/// Finds out what has to be known of one entry after the other.
+struct Looker<'a, 'w, V: OrderedVisitor> {
+    walker: &'a Walker<V>,
+    /// Whose place is given to others before a call that may sleep; `None` if it has been.
+    member: Option<&'a Member<'a>>,
+    visible: &'a Visible<'a>,
+    watch: Option<&'w mut Watch>,
+}
+
+impl<V: OrderedVisitor> Looker<'_, '_, V> {
+    /// What is known of an entry, with `answer` if it was asked about before. An error stands in the
+    /// way of even a visit: a link that was to be followed, and can't be.
+    fn look(
+        &mut self,
+        found: &Found<'_>,
+        mut answer: Option<io::Result<Statx>>,
+    ) -> io::Result<Known> {
+        let entry = self.visible.entry(found);
+        let mut file_type = found.file_type;
+        let follows = self.walker.options.rules.follows(entry.depth);
+        let mask = self.walker.mask_for(&entry);
+        let is_link = |file_type: Option<FileType>| file_type.is_some_and(FileType::is_symlink);
+        if answer.is_none() && !mask.is_empty() && !(follows && is_link(file_type)) {
+            answer = Some(lstat(self.visible.dir, found.c_name(), mask));
+            if let Some(watch) = &mut self.watch {
+                watch.look();
+            }
+        }
+        if let (None, Some(Ok(stat))) = (file_type, &answer) {
+            file_type = stat.file_type();
+        }
+        let mut known = Known {
+            stat: answer,
+            file_type,
+            followed: None,
+        };
+        if follows && is_link(file_type) {
+            let follow = || followed(self.visible.dir, found.c_name(), mask);
+            let target = match self.member {
+                Some(member) => member.may_sleep(follow),
+                None => follow(),
+            };
+            if let Some(target) = target? {
+                known.file_type = target.file_type();
+                known.followed = Some(Identity::of(&target));
+                known.stat = (!mask.is_empty()).then_some(Ok(target));
+            } else if known.stat.is_none() && !mask.is_empty() {
+                known.stat = Some(lstat(self.visible.dir, found.c_name(), mask));
+            }
+        }
+        Ok(known)
+    }
+
+    fn has_slept(&mut self) -> bool {
+        let watch = self.watch.as_mut();
+        watch.is_some_and(|watch| std::mem::take(&mut watch.slept))
+    }
+}
+
+/// Notices calls that sleep.
+struct Watch {
+    sleeps: Option<SleepWatch>,
+    /// After so many calls it is looked at.
+    every: usize,
+    calls: usize,
+    slept: bool,
+}
+
+impl Watch {
+    fn new(cold: bool) -> Self {
+        Self {
+            sleeps: None,
+            every: if cold { 1 } else { BELIEVED },
+            calls: 0,
+            slept: false,
+        }
+    }
+
+    /// A call has been made.
+    fn look(&mut self) {
+        self.calls += 1;
+        if self.calls.is_multiple_of(self.every) {
+            match &mut self.sleeps {
+                Some(watch) => self.slept |= watch.has_slept(),
+                // The first calls of a directory bring it to memory.
+                None => self.sleeps = Some(SleepWatch::new()),
+            }
+        }
+    }
+}
+
+impl Chunk {
+    /// Names and fields that are wanted of the next entries, to ask others about them: nothing of a
+    /// link that is to be followed, which is looked at when it is its turn.
+    pub(crate) fn wanted<'a, V: OrderedVisitor>(
+        &'a self,
+        walker: &'a Walker<V>,
+        visible: &'a Visible<'a>,
+        most: usize,
+    ) -> impl Iterator<Item = (&'a [u8], StatxMask)> {
+        let follows = walker.options.rules.follows(visible.depth);
+        (0..self.len().min(most)).filter_map(move |ahead| {
+            let found = self.peek(ahead)?;
+            let is_link = found.file_type.is_some_and(FileType::is_symlink);
+            let mask = if follows && is_link {
+                StatxMask::empty()
+            } else {
+                walker.mask_for(&visible.entry(&found))
+            };
+            Some((found.name(), mask))
+        })
+    }
+}
+
+/// Moves a segment to the finished parts, unless it is empty.
+pub(crate) fn cut<V: OrderedVisitor>(visitor: &V, out: &mut V::Segment, parts: &mut Vec<Part<V>>) {
+    let weight = visitor.weight(out);
+    if weight > 0 {
+        parts.push(Part::Out(std::mem::take(out), weight));
+    }
+}
