@@ -289,6 +289,12 @@ impl Member<'_> {
         !has_place(others)
     }
 
+    /// Whether one more could compute beside those that do: a look at one counter, to spare a look
+    /// for work that nobody else would come to.
+    pub fn has_room(&self) -> bool {
+        has_place(self.crew.present.load(Ordering::SeqCst))
+    }
+
     /// Says that this member has added work; see [`Crew::call_in`]. It can't fail, since the
     /// member itself will come to the work.
     pub fn call_in(&self) {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 
-use blockpool::{Member, PerFork};
+use blockpool::PerFork;
 use fscall::mounts::{Locality, Mounts};
 use fscall::{FileType, OpenHow, ResolveFlags, Statx, StatxFlags, StatxMask};
 use ringfs::{Backend, Dir, Driver};
@@ -21,6 +21,7 @@ use crate::options::{Boundary, Rules};
 use crate::place::Place;
 use crate::visitor::OrderedVisitor;
 use crate::walker::Turn;
+use crate::worker::Worker;
 
 /// A directory as it was opened: closed by whoever drops it, or by the ring.
 pub(crate) enum OpenDir {
@@ -111,7 +112,7 @@ impl Access {
         &self,
         asked: &mut Asked,
         cx: &mut Context<'_>,
-        member: &Member<'_>,
+        member: &Worker<'_>,
         path: &[u8],
         (mask, follow): (StatxMask, bool),
     ) -> Poll<io::Result<(Statx, bool)>> {
@@ -211,7 +212,7 @@ impl Access {
     pub(crate) fn at_hand<V: OrderedVisitor>(
         &self,
         node: &Node<V>,
-        member: &Member<'_>,
+        member: &Worker<'_>,
     ) -> io::Result<Arc<OpenDir>> {
         let reopen = || member.may_sleep(|| node.reopen(self));
         node.dir().map_or_else(reopen, Ok)
@@ -223,7 +224,7 @@ impl Access {
         &self,
         dir: BorrowedFd<'_>,
         name: &CStr,
-        member: &Member<'_>,
+        member: &Worker<'_>,
         caution: &Caution<'_>,
     ) -> io::Result<Option<Opened>> {
         if !self.cached_open.load(Ordering::Relaxed) {
@@ -264,7 +265,7 @@ impl Access {
     fn open_announced(
         dir: BorrowedFd<'_>,
         name: &CStr,
-        member: &Member<'_>,
+        member: &Worker<'_>,
         caution: &Caution<'_>,
     ) -> io::Result<Option<Opened>> {
         if !caution.allows(dir, name, member)? {
@@ -329,7 +330,7 @@ impl<'a> Caution<'a> {
     }
 
     /// Whether the directory may be opened, as far as can be told without asking anybody.
-    fn allows(&self, dir: BorrowedFd<'_>, name: &CStr, member: &Member<'_>) -> io::Result<bool> {
+    fn allows(&self, dir: BorrowedFd<'_>, name: &CStr, member: &Worker<'_>) -> io::Result<bool> {
         let bounded = self.boundary != Boundary::None && self.parent.is_some();
         if !self.triggers && !bounded {
             return Ok(true);

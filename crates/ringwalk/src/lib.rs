@@ -32,6 +32,7 @@ mod visit;
 mod visitor;
 mod walk;
 mod walker;
+mod worker;
 
 pub use entry::{Entry, EntryRef};
 pub use error::{Action, Error, ErrorKind};

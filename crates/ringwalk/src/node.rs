@@ -5,7 +5,6 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use blockpool::Member;
 use fscall::OFlags;
 
 use crate::access::{Access, OpenDir};
@@ -14,6 +13,7 @@ use crate::place::{Identity, Place};
 use crate::span::Span;
 use crate::task::DirTask;
 use crate::visitor::OrderedVisitor;
+use crate::worker::Worker;
 
 /// How a directory is opened that was reached by a link which is to be followed.
 pub(crate) const OPEN_FOLLOWED: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
@@ -298,7 +298,7 @@ impl<V: OrderedVisitor> Node<V> {
 
     /// Keeps the descriptor for those below, or only what it can be found again by; that takes a
     /// call that may sleep. Without either the descriptor is kept however many there are.
-    pub(crate) fn keep(&self, dir: &Arc<OpenDir>, kept: &Kept, member: &Member<'_>) {
+    pub(crate) fn keep(&self, dir: &Arc<OpenDir>, kept: &Kept, member: &Worker<'_>) {
         let handle = if kept.take() {
             Handle::Open(Arc::clone(dir))
         } else if let Ok(identity) = member.may_sleep(|| Place::of_fd(dir.as_fd())) {

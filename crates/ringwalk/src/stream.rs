@@ -4,10 +4,9 @@ use std::fmt;
 use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 use std::vec;
 
-use async_channel::{Receiver, Sender};
 use fscall::StatxMask;
 use futures_core::Stream;
 use ringfs::coop;
@@ -19,7 +18,10 @@ use crate::walk::Walk;
 use crate::walker::{Walker, lock};
 
 /// From so many bytes on that the consumer has not taken the walk waits for it.
-const AHEAD: usize = 2 * 1024 * 1024;
+const AHEAD: usize = 1024 * 1024;
+/// The consumer is not woken for fewer, unless nobody knows when there will be more: waking it costs as
+/// much as walking a directory.
+const WORTH_WAKING: usize = 32 * 1024;
 
 /// Some entries, and what they take up.
 #[derive(Default)]
@@ -108,7 +110,8 @@ enum State {
 struct Walking {
     walker: Arc<Walker<Collector>>,
     flow: Arc<Flow>,
-    batches: Pin<Box<Receiver<Batch>>>,
+    /// What has been taken from it and not been handed out, the next one last.
+    batches: Vec<Batch>,
 }
 
 impl fmt::Debug for Batches {
@@ -146,10 +149,12 @@ impl Stream for Batches {
                     }
                 }
                 State::Walking(walking) => {
-                    ready!(coop::poll_proceed(cx));
-                    if let Some(batch) = ready!(walking.batches.as_mut().poll_next(cx)) {
-                        walking.flow.taken(batch.bytes);
+                    if let Some(batch) = walking.batches.pop() {
                         return Poll::Ready(Some(batch.items));
+                    }
+                    ready!(coop::poll_proceed(cx));
+                    if ready!(walking.flow.poll_take(cx, &mut walking.batches)) {
+                        continue;
                     }
                     if let Some(error) = walking.walker.take_failure() {
                         return self.end_with(error);
@@ -173,17 +178,12 @@ impl Batches {
 
 impl Walking {
     fn begin(walk: Walk) -> io::Result<Self> {
-        let (sender, receiver) = async_channel::unbounded();
         let flow = Arc::new(Flow::default());
         let ordered = walk.is_ordered();
-        let collector = Collector {
-            sender,
-            flow: Arc::clone(&flow),
-        };
         let walking = Self {
-            walker: walk.walker(Arc::new(collector), ordered),
+            walker: walk.walker(Arc::new(Collector(Arc::clone(&flow))), ordered),
             flow,
-            batches: Box::pin(receiver),
+            batches: Vec::new(),
         };
         walking.walker.start()?;
         Ok(walking)
@@ -193,59 +193,103 @@ impl Walking {
 impl Drop for Walking {
     fn drop(&mut self) {
         // Ended first, so that no worker stays in a wait.
-        self.flow.end();
-        self.batches.close();
+        self.flow.give_up();
         self.walker.finish();
         self.walker.dismantle();
     }
 }
 
-/// Holds the walk up when it is too far ahead of the consumer.
+/// The way of entries to the consumer.
 #[derive(Default)]
 struct Flow {
     state: Mutex<Ahead>,
-    changed: Condvar,
+    has_room: Condvar,
 }
 
+/// What the walk is ahead of the consumer.
 #[derive(Default)]
 struct Ahead {
+    batches: Vec<Batch>,
     bytes: usize,
-    ended: bool,
+    /// The consumer waits.
+    waiting: Option<Waker>,
+    /// Nothing more will come.
+    finished: bool,
+    /// Nobody wants any more.
+    given_up: bool,
 }
 
 impl Flow {
-    /// Waits until there is room, and takes it; false if nobody wants any more. A worker that waits
-    /// here is a thread of ours: the consumer is slower than the walk.
-    fn add(&self, bytes: usize) -> bool {
-        let full = |ahead: &mut Ahead| ahead.bytes >= AHEAD && !ahead.ended;
-        let ahead = self.changed.wait_while(lock(&self.state), full);
+    /// Adds entries as soon as there is room; false if nobody wants any more. A worker that waits here
+    /// is a thread of ours: the consumer is slower than the walk.
+    fn add(&self, batch: Batch) -> bool {
+        let is_full = |ahead: &mut Ahead| ahead.bytes >= AHEAD && !ahead.given_up;
+        let ahead = self.has_room.wait_while(lock(&self.state), is_full);
         let mut ahead = ahead.unwrap_or_else(PoisonError::into_inner);
-        ahead.bytes += bytes;
-        !ahead.ended
-    }
-
-    fn taken(&self, bytes: usize) {
-        let mut ahead = lock(&self.state);
-        let was_full = ahead.bytes >= AHEAD;
-        ahead.bytes -= bytes;
-        let wakes = was_full && ahead.bytes < AHEAD;
+        ahead.bytes += batch.bytes;
+        ahead.batches.push(batch);
+        let wakes = ahead.bytes >= WORTH_WAKING;
+        let waker = wakes.then(|| ahead.waiting.take()).flatten();
+        let wanted = !ahead.given_up;
         drop(ahead);
-        if wakes {
-            self.changed.notify_all();
-        }
+        wake(waker);
+        wanted
     }
 
-    fn end(&self) {
-        lock(&self.state).ended = true;
-        self.changed.notify_all();
+    /// Hands on what there is.
+    fn flush(&self) {
+        let mut ahead = lock(&self.state);
+        if ahead.batches.is_empty() || ahead.waiting.is_none() {
+            return;
+        }
+        let waker = ahead.waiting.take();
+        drop(ahead);
+        wake(waker);
+    }
+
+    /// Takes all there is, the next one last; false at the end.
+    fn poll_take(&self, cx: &Context<'_>, batches: &mut Vec<Batch>) -> Poll<bool> {
+        let mut ahead = lock(&self.state);
+        if ahead.batches.is_empty() {
+            if ahead.finished {
+                return Poll::Ready(false);
+            }
+            ahead.waiting = Some(cx.waker().clone());
+            return Poll::Pending;
+        }
+        let was_full = ahead.bytes >= AHEAD;
+        std::mem::swap(&mut ahead.batches, batches);
+        ahead.bytes = 0;
+        drop(ahead);
+        if was_full {
+            self.has_room.notify_all();
+        }
+        batches.reverse();
+        Poll::Ready(true)
+    }
+
+    fn finish(&self) {
+        let mut ahead = lock(&self.state);
+        ahead.finished = true;
+        let waker = ahead.waiting.take();
+        drop(ahead);
+        wake(waker);
+    }
+
+    fn give_up(&self) {
+        lock(&self.state).given_up = true;
+        self.has_room.notify_all();
+    }
+}
+
+fn wake(waker: Option<Waker>) {
+    if let Some(waker) = waker {
+        waker.wake();
     }
 }
 
 /// Collects entries and sends them to the stream.
-struct Collector {
-    sender: Sender<Batch>,
-    flow: Arc<Flow>,
-}
+struct Collector(Arc<Flow>);
 
 impl OrderedVisitor for Collector {
     type Segment = Batch;
@@ -271,7 +315,7 @@ impl OrderedVisitor for Collector {
     }
 
     fn emit(&self, batch: Batch) -> Visit {
-        if self.flow.add(batch.bytes) && self.sender.try_send(batch).is_ok() {
+        if self.0.add(batch) {
             Visit::Continue
         } else {
             Visit::Quit
@@ -279,6 +323,10 @@ impl OrderedVisitor for Collector {
     }
 
     fn finished(&self) {
-        self.sender.close();
+        self.0.finish();
+    }
+
+    fn about_to_wait(&self) {
+        self.0.flush();
     }
 }

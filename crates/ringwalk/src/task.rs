@@ -20,7 +20,7 @@ use crate::span::Span;
 use crate::spread::Spread;
 use crate::visit::{Visible, Visited, cut};
 use crate::visitor::{OrderedVisitor, Visit};
-use crate::walker::{Turn, Walker, asleep_if};
+use crate::walker::{Turn, Walker};
 
 /// A directory being walked. It runs on a worker until it is done, or waits for the ring or for
 /// its turn.
@@ -250,7 +250,7 @@ impl<V: OrderedVisitor> DirTask<V> {
         };
         let rules = &turn.walker.options.rules;
         if rules.need_places() {
-            let place = asleep_if(cold, turn.member, || Place::of_fd(dir.as_fd()))?;
+            let place = turn.member.asleep_if(cold, || Place::of_fd(dir.as_fd()))?;
             let parent = self.node.parent();
             let outside = parent
                 .and_then(|parent| parent.place())
@@ -335,7 +335,9 @@ impl<V: OrderedVisitor> DirTask<V> {
                 Sorting::By(&by_caller)
             }
         };
-        let filled = asleep_if(may_sleep, turn.member, || chunk.fill(dir.as_fd(), &sorting));
+        let filled = turn
+            .member
+            .asleep_if(may_sleep, || chunk.fill(dir.as_fd(), &sorting));
         match filled {
             Ok(true) if self.slow || turn.walker.access.is_ring() => Stage::Ask,
             Ok(true) => Stage::Visit,
@@ -407,7 +409,7 @@ impl<V: OrderedVisitor> DirTask<V> {
             depth: self.node.depth() + 1,
         };
         let asleep = self.cold && !is_answered;
-        let end = asleep_if(asleep, turn.member, || {
+        let end = turn.member.asleep_if(asleep, || {
             self.visit_all(turn.walker, turn.member, (count, asleep), &visible)
         });
         turn.scratch.prefix = prefix;

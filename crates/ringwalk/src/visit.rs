@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 
-use blockpool::{Member, SleepWatch};
+use blockpool::SleepWatch;
 use fscall::{FileType, Statx, StatxMask};
 
 use crate::access::followed;
@@ -17,6 +17,7 @@ use crate::span::Span;
 use crate::task::{DirTask, Tools};
 use crate::visitor::{OrderedVisitor, Visit};
 use crate::walker::{Turn, Walker};
+use crate::worker::Worker;
 
 /// A directory that was in memory is believed to have its files there as well, so only every so many
 /// of its stats is looked at whether it has slept.
@@ -69,7 +70,7 @@ impl<V: OrderedVisitor> DirTask<V> {
     pub(crate) fn visit_all(
         &mut self,
         walker: &Walker<V>,
-        member: &Member<'_>,
+        member: &Worker<'_>,
         (count, asleep): (usize, bool),
         visible: &Visible<'_>,
     ) -> Visited {
@@ -231,7 +232,7 @@ impl<V: OrderedVisitor> DirTask<V> {
 struct Looker<'a, 'w, V: OrderedVisitor> {
     walker: &'a Walker<V>,
     /// Whose place is given to others before a call that may sleep; `None` if it has been.
-    member: Option<&'a Member<'a>>,
+    member: Option<&'a Worker<'a>>,
     visible: &'a Visible<'a>,
     watch: Option<&'w mut Watch>,
 }

@@ -62,6 +62,10 @@ pub trait OrderedVisitor: Send + Sync + 'static {
     /// Everything that is ready has been emitted, and the next segment may take a while: a good
     /// moment to flush.
     fn idle(&self) {}
+
+    /// A thread of the walk is about to wait: for a call that may sleep, or for work. What is kept back
+    /// to be handed on with more had better go now. Called often, and from all threads at once.
+    fn about_to_wait(&self) {}
 }
 
 /// Visits a tree on several threads, in any order; each thread that takes part has a visitor of

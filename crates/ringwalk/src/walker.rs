@@ -24,6 +24,7 @@ use crate::span::Span;
 use crate::spread::{Asking, Spread};
 use crate::task::{DirTask, Step, Tools};
 use crate::visitor::OrderedVisitor;
+use crate::worker::{Flush, Worker};
 
 /// So many directories are walked by the first thread alone: a small tree is done before a second
 /// one has started.
@@ -52,7 +53,8 @@ pub(crate) struct Walker<V: OrderedVisitor> {
     /// The caller's thread, when it takes part and has nothing to do.
     caller: Mutex<Caller>,
     caller_wakes: Condvar,
-    spare: Mutex<Spare<V>>,
+    /// Memory of parts that have been emitted.
+    spare: Mutex<Vec<Vec<Part<V>>>>,
     asking: Asking,
     /// The directories that have been walked, where none is to be walked twice.
     seen: Mutex<HashSet<Identity>>,
@@ -109,22 +111,7 @@ impl<V: OrderedVisitor> PartialEq for Fresh<V> {
 
 impl<V: OrderedVisitor> Eq for Fresh<V> {}
 
-/// Memory for the directories to come.
-struct Spare<V: OrderedVisitor> {
-    tools: Vec<Tools<V>>,
-    parts: Vec<Vec<Part<V>>>,
-}
-
-impl<V: OrderedVisitor> Default for Spare<V> {
-    fn default() -> Self {
-        Self {
-            tools: Vec::new(),
-            parts: Vec::new(),
-        }
-    }
-}
-
-/// For so many directories at a time.
+/// The memory of so many directories' parts is kept.
 const SPARE: usize = 64;
 
 /// The thread that asked for the walk.
@@ -137,26 +124,18 @@ struct Caller {
 }
 
 /// What a worker keeps from one directory to the next.
-#[derive(Default)]
-pub(crate) struct Scratch {
+pub(crate) struct Scratch<V: OrderedVisitor> {
     /// What stands before the names of the current directory.
     pub(crate) prefix: Vec<u8>,
+    /// What the last directory was walked with.
+    tools: Option<Tools<V>>,
 }
 
 /// A worker at work.
 pub(crate) struct Turn<'a, V: OrderedVisitor> {
     pub(crate) walker: &'a Walker<V>,
-    pub(crate) member: &'a Member<'a>,
-    pub(crate) scratch: &'a mut Scratch,
-}
-
-/// Makes a call, announced as one that may sleep if it may.
-pub(crate) fn asleep_if<T>(may_sleep: bool, member: &Member<'_>, call: impl FnOnce() -> T) -> T {
-    if may_sleep {
-        member.may_sleep(call)
-    } else {
-        call()
-    }
+    pub(crate) member: &'a Worker<'a>,
+    pub(crate) scratch: &'a mut Scratch<V>,
 }
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -310,8 +289,8 @@ impl<V: OrderedVisitor> Walker<V> {
     }
 
     /// A member has added work.
-    pub(crate) fn tell(&self, member: &Member<'_>) {
-        if self.walked.load(Relaxed) > ALONE && self.waiting() > 0 {
+    pub(crate) fn tell(&self, member: &Worker<'_>) {
+        if self.walked.load(Relaxed) > ALONE && member.has_room() && self.waiting() > 0 {
             member.call_in();
         }
     }
@@ -396,7 +375,7 @@ impl<V: OrderedVisitor> Walker<V> {
     }
 
     /// The next thing to do.
-    fn next(&self) -> Option<Box<DirTask<V>>> {
+    fn next(&self, scratch: &mut Scratch<V>) -> Option<Box<DirTask<V>>> {
         if self.is_stopped() {
             return None;
         }
@@ -405,7 +384,7 @@ impl<V: OrderedVisitor> Walker<V> {
             && node.claim()
         {
             drop(queue);
-            return Some(self.begin(node));
+            return Some(self.begin(node, scratch));
         }
         if let Some(task) = queue.resumed.pop() {
             return Some(task);
@@ -414,7 +393,7 @@ impl<V: OrderedVisitor> Walker<V> {
             let Fresh { node, .. } = queue.fresh.pop()?;
             if node.claim() {
                 drop(queue);
-                return Some(self.begin(node));
+                return Some(self.begin(node, scratch));
             }
         }
         None
@@ -424,27 +403,25 @@ impl<V: OrderedVisitor> Walker<V> {
         !self.is_full() && self.active.load(Relaxed) < self.options.open
     }
 
-    fn begin(&self, node: Arc<Node<V>>) -> Box<DirTask<V>> {
+    fn begin(&self, node: Arc<Node<V>>, scratch: &mut Scratch<V>) -> Box<DirTask<V>> {
         self.active.fetch_add(1, Relaxed);
-        let mut spare = lock(&self.spare);
-        let mut tools = spare.tools.pop().unwrap_or_default();
-        if tools.parts.capacity() == 0 {
-            tools.parts = spare.parts.pop().unwrap_or_default();
+        let mut tools = scratch.tools.take().unwrap_or_default();
+        if self.is_ordered() && tools.parts.capacity() == 0 {
+            tools.parts = lock(&self.spare).pop().unwrap_or_default();
         }
-        drop(spare);
         Box::new(DirTask::new(node, tools))
     }
 
     /// Takes back the memory of parts that have been emitted.
     pub(crate) fn recycle_parts(&self, parts: Vec<Part<V>>) {
         let mut spare = lock(&self.spare);
-        if parts.capacity() > 0 && spare.parts.len() < SPARE {
-            spare.parts.push(parts);
+        if parts.capacity() > 0 && spare.len() < SPARE {
+            spare.push(parts);
         }
     }
 
     /// Takes a task as far as it goes now.
-    fn advance(&self, mut task: Box<DirTask<V>>, member: &Member<'_>, scratch: &mut Scratch) {
+    fn advance(&self, mut task: Box<DirTask<V>>, member: &Worker<'_>, scratch: &mut Scratch<V>) {
         let mut park: Option<Arc<Park<V>>> = None;
         let mut waker = Waker::noop().clone();
         loop {
@@ -457,7 +434,7 @@ impl<V: OrderedVisitor> Walker<V> {
                 &mut Context::from_waker(&waker),
             );
             let back = match (step, &park) {
-                (Step::Done, _) => return self.done(*task),
+                (Step::Done, _) => return self.done(*task, scratch),
                 (Step::Throttled, _) => self.throttle(task),
                 (Step::Pending, Some(park)) => park.leave(task),
                 // Most directories never wait for anybody, so it is made only now.
@@ -478,21 +455,22 @@ impl<V: OrderedVisitor> Walker<V> {
         }
     }
 
-    fn done(&self, task: DirTask<V>) {
+    fn done(&self, task: DirTask<V>, scratch: &mut Scratch<V>) {
         self.active.fetch_sub(1, Relaxed);
         self.walked.fetch_add(1, Relaxed);
         if let Some(progress) = &self.options.rules.progress {
             progress.walked();
         }
-        let tools = task.into_tools();
-        let mut spare = lock(&self.spare);
-        if spare.tools.len() < SPARE {
-            spare.tools.push(tools);
-        }
-        drop(spare);
+        scratch.tools = Some(task.into_tools());
         if self.live.fetch_sub(1, AcqRel) == 1 && !self.is_ordered() {
             self.finish();
         }
+    }
+}
+
+impl<V: OrderedVisitor> Flush for Walker<V> {
+    fn flush(&self) {
+        self.visitor.about_to_wait();
     }
 }
 
@@ -506,10 +484,14 @@ impl<V: OrderedVisitor> Drop for Walker<V> {
 
 impl<V: OrderedVisitor> Work for Walker<V> {
     fn run(&self, member: &Member<'_>) {
-        let mut scratch = Scratch::default();
-        while let Some(task) = self.next() {
+        let mut scratch = Scratch {
+            prefix: Vec::new(),
+            tools: None,
+        };
+        let worker = Worker::new(member, self);
+        while let Some(task) = self.next(&mut scratch) {
             let result = catch_unwind(AssertUnwindSafe(|| {
-                self.advance(task, member, &mut scratch);
+                self.advance(task, &worker, &mut scratch);
             }));
             if let Err(panic) = result {
                 // The first is thrown; what others do meanwhile is of no interest any more.
@@ -517,9 +499,10 @@ impl<V: OrderedVisitor> Work for Walker<V> {
                 self.finish();
             }
             if member.is_surplus() {
-                return;
+                break;
             }
         }
+        self.flush();
     }
 
     fn waiting(&self) -> usize {
