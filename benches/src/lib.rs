@@ -9,6 +9,7 @@
 //! | `batch-bench` | warm `stat`s that come many at a time, ours and other runtimes' |
 //! | `dir-bench` | reads of one large directory, whole and until the first entry |
 //! | `slow-bench` | stats of a slow FUSE file system, and timers beside them |
+//! | `walk-bench` | whole walks: warm, cold, slow, and beside what hangs; ours and other libraries' |
 //! | `first-call` | the first call of fresh processes, and the threads and rings it leaves |
 //! | `bench-tree` | nothing: makes the tree and prints its path |
 //!
@@ -32,3 +33,4 @@ pub mod sys;
 pub mod ticker;
 pub mod tree;
 pub mod turns;
+pub mod walk;

@@ -22,6 +22,15 @@ impl Table {
     pub fn row(&mut self, cells: Vec<String>) {
         self.rows.push(cells);
     }
+
+    /// Adds a column at the right, with one cell for each row that there is.
+    pub fn column(&mut self, head: &str, cells: impl IntoIterator<Item = String>) {
+        let (heads, rows) = self.rows.split_at_mut(1);
+        heads[0].push(head.to_owned());
+        for (row, cell) in rows.iter_mut().zip(cells) {
+            row.push(cell);
+        }
+    }
 }
 
 impl fmt::Display for Table {
@@ -66,6 +75,12 @@ pub fn ratio(estimate: Estimate) -> String {
     )
 }
 
+/// KiB as millions of bytes.
+#[allow(clippy::cast_precision_loss)]
+pub fn megabytes(kib: u64) -> f64 {
+    kib as f64 * 1024.0 / 1e6
+}
+
 /// How the intervals of a report are to be read.
 pub fn intervals(n: usize) -> String {
     let coverage = Estimate::of(&vec![1.0; n]).coverage;
@@ -89,6 +104,18 @@ mod tests {
             | ---- | ----:|\n\
             | find |  647 |\n\
             | a–b  | 1234 |\n";
+        assert_eq!(table.to_string(), expected);
+    }
+
+    #[test]
+    fn a_column_comes_last() {
+        let mut table = Table::new(&["who", "ms"]);
+        table.row(vec!["find".to_owned(), "647".to_owned()]);
+        table.column("MB", ["3.3".to_owned()]);
+        let expected = "\
+            | who  |  ms |  MB |\n\
+            | ---- | ---:| ---:|\n\
+            | find | 647 | 3.3 |\n";
         assert_eq!(table.to_string(), expected);
     }
 

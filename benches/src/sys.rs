@@ -191,6 +191,21 @@ pub fn wait(child: &Child) -> io::Result<Ended> {
     })
 }
 
+/// User and system time of this process so far, all threads.
+///
+/// # Errors
+/// The kernel's errno.
+pub fn cpu_time() -> io::Result<Duration> {
+    let mut usage = MaybeUninit::<libc::rusage>::uninit();
+    // SAFETY: `usage` is writable for a struct rusage.
+    if unsafe { libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr()) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the call succeeded, so the kernel has written the whole structure.
+    let usage = unsafe { usage.assume_init() };
+    Ok(duration(usage.ru_utime) + duration(usage.ru_stime))
+}
+
 fn duration(time: libc::timeval) -> Duration {
     let seconds = time.tv_sec.try_into().unwrap_or(0);
     let micros = time.tv_usec.try_into().unwrap_or(0);

@@ -133,6 +133,11 @@ impl<T: ?Sized> Contender<T> {
         }
     }
 
+    /// What tables call it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Does the work once.
     ///
     /// # Errors

@@ -206,3 +206,39 @@ fn batch_bench_prints_a_table_for_each_number_in_flight() {
     let report = text(&output.stdout);
     assert_eq!(report.matches(" ns per call ").count(), 1, "{report}");
 }
+
+#[test]
+fn walk_bench_prints_a_table_for_each_kind_of_tree() {
+    let dir = tempfile::tempdir().unwrap();
+    let tree = dir.path().to_str().unwrap();
+    let program = env!("CARGO_BIN_EXE_walk-bench");
+    let run = |only| {
+        let output = run(program, &["--smoke", "--tree", tree, "--only", only]);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout).to_owned()
+    };
+    let report = run("warm");
+    for title in ["names, warm ", "with sizes, warm ", "2000 warm entries "] {
+        assert!(report.contains(title), "{title}: {report}");
+    }
+    assert_eq!(report.matches("\n| async-walkdir ").count(), 2, "{report}");
+    let report = run("per answer");
+    if report.contains("skipped: ") {
+        testkit::skip!("walk-bench", "{}", report.trim_end());
+    }
+    assert_eq!(report.matches("\n| 48 entries, ").count(), 4, "{report}");
+    assert_eq!(report.matches("\n| walkdir ").count(), 4, "{report}");
+    assert!(report.contains("\n| one directory of 80, "), "{report}");
+}
+
+#[test]
+fn walk_bench_alone_walks_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().to_str().unwrap();
+    let program = env!("CARGO_BIN_EXE_walk-bench");
+    let alone = |name, root| run(program, &["--alone", name, "names", root]);
+    assert!(alone("ringwalk visitor", root).status.success());
+    for (name, root) in [("a way of its own", root), ("walkdir", "/no/such")] {
+        assert_eq!(alone(name, root).status.code(), Some(1), "{name}");
+    }
+}

@@ -124,7 +124,7 @@ fn run() -> Result<(), Error> {
         writeln!(
             out,
             "A peak below {:.1} MB cannot be told from that.",
-            megabytes(kib)
+            report::megabytes(kib)
         )?;
     }
     for scenario in &SCENARIOS {
@@ -264,7 +264,7 @@ fn table(contenders: &[Contender], runs: &[Vec<Run>]) -> Table {
             against(find),
             against(floor),
             format!("{:.1}", cpu * 1e3),
-            format!("{:.1}", megabytes(peak)),
+            format!("{:.1}", report::megabytes(peak)),
         ]);
     }
     table
@@ -276,9 +276,4 @@ fn of_each(runs: &[Run], value: impl Fn(&Run) -> f64) -> Vec<f64> {
 
 fn seconds(duration: std::time::Duration) -> f64 {
     duration.as_secs_f64()
-}
-
-#[allow(clippy::cast_precision_loss)]
-fn megabytes(kib: u64) -> f64 {
-    kib as f64 * 1024.0 / 1e6
 }
