@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::node::{Node, Part};
+use crate::output::{Added, Taken};
 use crate::task::DirTask;
 use crate::visitor::{OrderedVisitor, Visit};
 use crate::walker::{Walker, lock};
@@ -70,10 +71,7 @@ fn dismantle<V: OrderedVisitor>(mut parts: Vec<Part<V>>) {
 }
 
 fn take_parts<V: OrderedVisitor>(node: &Node<V>) -> Vec<Part<V>> {
-    let mut order = node.order();
-    let throttled = order.throttled.take();
-    let parts = std::mem::take(&mut order.parts);
-    drop(order);
+    let (parts, throttled) = node.output.dismantle();
     drop(throttled);
     parts
 }
@@ -84,25 +82,14 @@ impl<V: OrderedVisitor> Walker<V> {
         if !self.is_ordered() {
             return self.emit_unordered(parts);
         }
+        // Before anybody can emit them, and so take them off again.
         let (bytes, nodes) = weigh(parts);
-        let mut order = node.order();
-        // Under the lock: whoever takes the tree apart after the stop comes here as well.
-        if self.is_stopped() {
-            drop(order);
-            return dismantle(std::mem::take(parts));
-        }
         self.held.bytes.fetch_add(bytes, Ordering::Relaxed);
         self.held.nodes.fetch_add(nodes, Ordering::Relaxed);
-        if order.parts.is_empty() {
-            std::mem::swap(&mut order.parts, parts);
-        } else {
-            order.parts.append(parts);
-        }
-        order.complete |= complete;
-        let wanted = std::mem::take(&mut order.wanted);
-        drop(order);
-        if wanted {
-            self.emit();
+        match node.output.add(parts, complete, || self.is_stopped()) {
+            Added::Waits => {}
+            Added::Wanted => self.emit(),
+            Added::Refused => dismantle(std::mem::take(parts)),
         }
     }
 
@@ -131,14 +118,14 @@ impl<V: OrderedVisitor> Walker<V> {
                 return self.finish();
             };
             let Some(part) = frame.parts.pop() else {
-                match self.take_or_wait(frame) {
+                match frame.node.output.take(&mut frame.parts) {
                     Taken::Some => {}
                     Taken::Complete => {
                         if let Some(frame) = emitter.path.pop() {
                             self.recycle_parts(frame.parts);
                         }
                     }
-                    Taken::Waiting => return,
+                    Taken::Waiting(throttled) => return self.wait_for(&frame.node, throttled),
                 }
                 continue;
             };
@@ -157,27 +144,14 @@ impl<V: OrderedVisitor> Walker<V> {
         }
     }
 
-    fn take_or_wait(&self, frame: &mut Frame<V>) -> Taken {
-        let node = &frame.node;
-        let mut order = node.order();
-        if !order.parts.is_empty() {
-            std::mem::swap(&mut order.parts, &mut frame.parts);
-            frame.parts.reverse();
-            return Taken::Some;
-        }
-        if order.complete {
-            return Taken::Complete;
-        }
-        order.wanted = true;
-        let throttled = order.throttled.take();
-        drop(order);
+    /// Emission ends here for now: sees to it that the directory gets its turn.
+    fn wait_for(&self, node: &Arc<Node<V>>, throttled: Option<Box<DirTask<V>>>) {
         if let Some(task) = throttled {
             self.resume(task);
         } else if !node.is_claimed() {
             self.want(node);
         }
         self.visitor().idle();
-        Taken::Waiting
     }
 
     /// So much output waits for its turn that only the directory that emission waits for goes on.
@@ -212,19 +186,8 @@ impl<V: OrderedVisitor> Walker<V> {
     /// there already.
     pub(crate) fn throttle(&self, task: Box<DirTask<V>>) -> Option<Box<DirTask<V>>> {
         let node = Arc::clone(task.node());
-        let mut order = node.order();
-        if order.wanted || self.is_stopped() {
-            return Some(task);
-        }
-        order.throttled = Some(task);
-        None
+        node.output.throttle(task, || self.is_stopped())
     }
-}
-
-enum Taken {
-    Some,
-    Complete,
-    Waiting,
 }
 
 /// The bytes of output and the number of directories in these parts.

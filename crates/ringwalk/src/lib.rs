@@ -20,6 +20,7 @@ mod entry;
 mod error;
 mod node;
 mod options;
+mod output;
 mod parallel;
 mod park;
 mod place;
@@ -33,6 +34,11 @@ mod visitor;
 mod walk;
 mod walker;
 mod worker;
+
+/// What [`output`] is made of; its model has others.
+mod sync {
+    pub(super) use std::sync::{Mutex, MutexGuard, PoisonError};
+}
 
 pub use entry::{Entry, EntryRef};
 pub use error::{Action, Error, ErrorKind};

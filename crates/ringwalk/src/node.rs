@@ -3,16 +3,18 @@
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use fscall::OFlags;
 
 use crate::access::{Access, OpenDir};
 use crate::chunk::Found;
+use crate::output::Output;
 use crate::place::{Identity, Place};
 use crate::span::Span;
 use crate::task::DirTask;
 use crate::visitor::OrderedVisitor;
+use crate::walker::lock;
 use crate::worker::Worker;
 
 /// How a directory is opened that was reached by a link which is to be followed.
@@ -44,7 +46,9 @@ pub(crate) struct Node<V: OrderedVisitor> {
     needed_by: AtomicUsize,
     /// The same, but until they are walked to their ends; counted where contents come first.
     unfinished: AtomicUsize,
-    pub(crate) order: Mutex<Order<V>>,
+    /// What the visit of the directory itself wrote; its task takes it along.
+    head: Mutex<V::Segment>,
+    pub(crate) output: Output<Part<V>, Box<DirTask<V>>>,
 }
 
 /// The directory's descriptor, while those below need it.
@@ -53,19 +57,6 @@ enum Handle {
     Open(Arc<OpenDir>),
     /// Closed to spare descriptors, to be found again by its name and known by its identity.
     Parked(Identity),
-}
-
-/// The directory's output that has not been emitted.
-pub(crate) struct Order<V: OrderedVisitor> {
-    /// What the visit of the directory itself wrote; its task takes it along.
-    pub(crate) head: V::Segment,
-    pub(crate) parts: Vec<Part<V>>,
-    /// Nothing will be added.
-    pub(crate) complete: bool,
-    /// Emission has come here and waits for more.
-    pub(crate) wanted: bool,
-    /// The directory's task, waiting until emission comes here.
-    pub(crate) throttled: Option<Box<DirTask<V>>>,
 }
 
 /// A piece of a directory's output.
@@ -95,11 +86,9 @@ impl<V: OrderedVisitor> Node<V> {
 
     /// What holds the roots together: a directory that is never opened, and complete.
     pub(crate) fn top(roots: impl Iterator<Item = Arc<Self>>) -> Self {
-        let top = Self::new(None, b"", (0, 0), Span::ALL, V::Segment::default());
-        let mut order = top.order();
-        order.parts = roots.map(Part::Child).collect();
-        order.complete = true;
-        drop(order);
+        let parts = roots.map(Part::Child).collect();
+        let mut top = Self::new(None, b"", (0, 0), Span::ALL, V::Segment::default());
+        top.output = Output::new(parts, true);
         top.claimed.store(true, Ordering::Relaxed);
         top
     }
@@ -111,13 +100,6 @@ impl<V: OrderedVisitor> Node<V> {
         span: Span,
         head: V::Segment,
     ) -> Self {
-        let order = Order {
-            head,
-            parts: Vec::new(),
-            complete: false,
-            wanted: false,
-            throttled: None,
-        };
         Self {
             parent,
             name: name.into(),
@@ -132,7 +114,8 @@ impl<V: OrderedVisitor> Node<V> {
             handle: Mutex::new(Handle::None),
             needed_by: AtomicUsize::new(1),
             unfinished: AtomicUsize::new(1),
-            order: Mutex::new(order),
+            head: Mutex::new(head),
+            output: Output::new(Vec::new(), false),
         }
     }
 
@@ -225,12 +208,13 @@ impl<V: OrderedVisitor> Node<V> {
         self.local.store(local, Ordering::Relaxed);
     }
 
-    pub(crate) fn order(&self) -> MutexGuard<'_, Order<V>> {
-        self.order.lock().unwrap_or_else(PoisonError::into_inner)
+    /// What the visit of the directory itself wrote.
+    pub(crate) fn take_head(&self) -> V::Segment {
+        std::mem::take(&mut lock(&self.head))
     }
 
     fn handle(&self) -> MutexGuard<'_, Handle> {
-        self.handle.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.handle)
     }
 
     /// Replaces `out` by what stands before the names in this directory: its path and a `/`,

@@ -110,7 +110,7 @@ impl<V: OrderedVisitor> DirTask<V> {
 
     /// Takes the directory's own output along: it comes first, or last.
     fn take_head(&mut self, contents_first: bool) {
-        let head = std::mem::take(&mut self.node.order().head);
+        let head = self.node.take_head();
         if contents_first {
             self.last = head;
         } else {
@@ -139,7 +139,7 @@ impl<V: OrderedVisitor> DirTask<V> {
             let next = match self.stage {
                 Stage::Look => self.look(turn, cx),
                 Stage::Open => self.open(turn, cx),
-                Stage::Read if turn.walker.should_wait() && !self.node.order().wanted => {
+                Stage::Read if turn.walker.should_wait() && !self.node.output.is_wanted() => {
                     return Step::Throttled;
                 }
                 Stage::Read => Poll::Ready(self.read(turn)),
