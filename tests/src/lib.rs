@@ -4,7 +4,9 @@
 
 #![deny(unsafe_code)]
 
+pub mod deep;
 pub mod everything;
+pub mod model;
 pub mod plain;
 pub mod process;
 pub mod rows;
@@ -21,6 +23,11 @@ use ringfs::{Backend, Driver};
 
 /// Nothing that is waited for takes longer, even on a busy machine.
 pub const LIMIT: Duration = Duration::from_secs(40);
+
+/// Whether tests may take minutes: `RINGFS_LONG_TESTS=1`.
+pub fn is_long() -> bool {
+    std::env::var_os("RINGFS_LONG_TESTS").is_some_and(|value| value == "1")
+}
 
 /// The output of `future`, within [`LIMIT`], whether it waits or blocks.
 ///
@@ -48,10 +55,19 @@ pub fn driver(backend: Backend) -> Driver {
 /// The test fails there, or takes longer than twice [`LIMIT`].
 #[track_caller]
 pub fn alone(name: &str, test: impl FnOnce()) {
+    alone_within(LIMIT + LIMIT, name, test);
+}
+
+/// As [`alone`], with another limit.
+///
+/// # Panics
+/// The test fails there, or takes longer than that.
+#[track_caller]
+pub fn alone_within(limit: Duration, name: &str, test: impl FnOnce()) {
     if testkit::child::is_child(name) {
-        let _deadline = testkit::deadline(LIMIT + LIMIT);
+        let _deadline = testkit::deadline(limit);
         return test();
     }
-    let rerun = testkit::child::Rerun::new(name).limit(LIMIT * 3);
+    let rerun = testkit::child::Rerun::new(name).limit(limit + LIMIT);
     rerun.run().assert_passed();
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::StreamExt;
 use ringwalk::{
-    Backend, EntryRef, Error, Order, OrderedVisitor, ParallelVisitor, StatxMask, Visit, Walk,
+    Backend, Entry, EntryRef, Error, Order, OrderedVisitor, ParallelVisitor, StatxMask, Visit, Walk,
 };
 use testkit::oracle::Case;
 
@@ -37,9 +37,17 @@ pub fn std_paths(root: &Path) -> Vec<PathBuf> {
 /// # Panics
 /// find cannot be run.
 pub fn found(root: &Path, args: &[&str]) -> Vec<PathBuf> {
+    found_with(&[], root, args)
+}
+
+/// As [`found`], with options before the root, such as `-L`.
+///
+/// # Panics
+/// find cannot be run.
+pub fn found_with(options: &[&str], root: &Path, args: &[&str]) -> Vec<PathBuf> {
     use std::os::unix::ffi::OsStrExt;
     let root = root.to_str().expect("a plain name");
-    let args = [&[root], args, &["-print0"]].concat();
+    let args = [options, &[root], args, &["-print0"]].concat();
     let answer = Case::new("/", args).run_find().expect("a find");
     let paths = answer.stdout.split(|&byte| byte == 0);
     paths
@@ -63,11 +71,23 @@ pub fn every_way(walk: &Walk) -> impl Iterator<Item = Walk> {
     })
 }
 
+/// As [`every_way`], in either order.
+pub fn every_order(walk: &Walk) -> impl Iterator<Item = Walk> {
+    let orders = [Order::Any, Order::PreOrder].map(|order| walk.clone().order(order));
+    orders
+        .into_iter()
+        .flat_map(|walk| every_way(&walk).collect::<Vec<_>>())
+}
+
+/// All that the stream of a walk gives.
+pub fn items(walk: Walk) -> Vec<Result<Entry, Error>> {
+    block_on(walk.into_stream().collect())
+}
+
 /// The paths and errors of a walk, in the order of the stream.
 pub fn streamed(walk: Walk) -> (Vec<PathBuf>, Vec<Error>) {
-    let items: Vec<_> = block_on(walk.into_stream().collect());
     let (mut paths, mut errors) = (Vec::new(), Vec::new());
-    for item in items {
+    for item in items(walk) {
         match item {
             Ok(entry) => paths.push(entry.into_path()),
             Err(error) => errors.push(error),

@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use futures::StreamExt;
 use ringfs::{Driver, Metadata, StatxFlags};
-use ringwalk::{EntryRef, Error, ErrorKind, Order, StatxMask, Visit, Walk};
+use ringwalk::{Action, EntryRef, Error, Order, StatxMask, Visit, Walk};
 use testkit::child::{self};
 use testkit::fuse::Fuse;
 use testkit::fuse::hostile::{DIRECTORIES, Hostile, Lies};
@@ -50,7 +50,9 @@ fn walks_of(root: &Path) -> impl Iterator<Item = Walk> {
         .into_iter()
         .flat_map(move |mask| {
             let walk = Walk::new(root).metadata(mask);
-            [Order::Any, Order::PreOrder].map(|order| walk.clone().order(order))
+            let ordered = walk.clone().order(Order::PreOrder);
+            let sorted = walk.clone().sort_by_file_name().contents_first(true);
+            [walk, ordered, sorted]
         })
         .flat_map(|walk| walks::every_way(&walk).collect::<Vec<_>>())
 }
@@ -189,7 +191,7 @@ fn check_unreadable(root: &Path, came: usize) {
         assert_eq!(told.len(), errors.len(), "{walk:?}: told twice: {errors:?}");
         assert_eq!(told.len(), directories, "{walk:?}: {errors:?}");
         for error in &errors {
-            assert_eq!(error.kind(), ErrorKind::Read);
+            assert_eq!(error.action(), Action::Read);
             assert_eq!(error.raw_os_error(), Some(libc::EIO));
             assert_eq!(error.depth(), usize::from(error.path() != root));
         }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use futures::StreamExt;
-use ringwalk::{ErrorKind, Order, StatxMask, Walk};
+use ringwalk::{Action, Order, StatxMask, Walk};
 use testkit::{mount, or_skip, tree};
 use tests::{block_on, walks};
 
@@ -34,7 +34,7 @@ fn roots_come_in_order_and_a_missing_one_is_an_item() {
         for (paths, errors) in [walks::streamed(walk.clone()), walks::in_order(walk)] {
             assert_eq!(paths.iter().collect::<Vec<_>>(), expected);
             assert_eq!(errors.len(), 1);
-            assert_eq!(errors[0].kind(), ErrorKind::Stat);
+            assert_eq!(errors[0].action(), Action::Stat);
             assert_eq!((errors[0].path(), errors[0].depth()), (&*missing, 0));
             assert_eq!(errors[0].raw_os_error(), Some(libc::ENOENT));
         }

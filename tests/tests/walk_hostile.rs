@@ -1,9 +1,6 @@
 //! Trees and processes that break walkers.
 
-use std::ffi::CString;
-use std::fs::{self, File};
-use std::io;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,50 +8,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use futures::StreamExt;
-use ringwalk::{Backend, ErrorKind, Order, StatxMask, Walk};
+use ringwalk::{Action, Backend, ErrorKind, Order, StatxMask, Walk};
 use testkit::child::{self};
 use testkit::or_skip;
 use testkit::skip::needs_root;
-use tests::{LIMIT, block_on, driver, process, walks};
-
-/// Removes a tree that is too deep for `remove_dir_all` of any library.
-struct Deep(PathBuf);
-
-impl Drop for Deep {
-    fn drop(&mut self) {
-        let _ = std::process::Command::new("rm")
-            .arg("-rf")
-            .arg(&self.0)
-            .status();
-    }
-}
-
-/// Makes a directory in a directory, and opens it.
-#[allow(unsafe_code)]
-fn descend(dir: &impl AsFd, name: &CString) -> io::Result<OwnedFd> {
-    // SAFETY: `name` ends with NUL and lives through the call.
-    if unsafe { libc::mkdirat(dir.as_fd().as_raw_fd(), name.as_ptr(), 0o755) } != 0 {
-        return Err(io::Error::last_os_error());
-    }
-    fscall::openat(
-        dir.as_fd(),
-        name,
-        fscall::OFlags::DIRECTORY | fscall::OFlags::CLOEXEC,
-    )
-}
+use tests::deep::{self, DeepPlace};
+use tests::{LIMIT, block_on, driver, is_long, process, walks};
 
 #[test]
 fn a_chain_beyond_path_max_is_walked_to_its_end() {
     const LEVELS: usize = 3_000;
     const NAME: usize = 200;
-    let place = tempfile::tempdir().unwrap().keep();
-    let _deep = Deep(place.clone());
-    let name = CString::new(vec![b'n'; NAME]).unwrap();
-    let mut dir = OwnedFd::from(File::open(&place).unwrap());
-    for _ in 0..LEVELS {
-        dir = descend(&dir, &name).unwrap();
-    }
-    drop(dir);
+    let deep = DeepPlace::new().unwrap();
+    let place = deep.path();
+    deep::chain(place, LEVELS, &"n".repeat(NAME)).unwrap();
     // One walk each: their paths are 900 MB, and slow without optimisation.
     let walks = [
         (Backend::Auto, Order::PreOrder),
@@ -62,7 +29,7 @@ fn a_chain_beyond_path_max_is_walked_to_its_end() {
         (Backend::Threads, Order::Any),
     ];
     for (backend, order) in walks {
-        let walk = Walk::new(&place).driver(driver(backend)).order(order);
+        let walk = Walk::new(place).driver(driver(backend)).order(order);
         let (paths, errors) = walks::streamed(walk.metadata(StatxMask::MODE));
         assert!(errors.is_empty(), "{:?}", errors.first());
         assert_eq!(paths.len(), LEVELS + 1);
@@ -95,10 +62,19 @@ fn hardly_any_descriptors_are_enough_for_a_comb() {
         let backend: Backend = std::env::var("BACKEND").unwrap().parse().unwrap();
         // One driver: a ring takes a moment to go.
         let driver = driver(backend);
-        for order in [Order::Any, Order::PreOrder] {
+        let walk = Walk::new(&place).metadata(StatxMask::SIZE).driver(driver);
+        let walks = [
+            walk.clone(),
+            walk.clone().order(Order::PreOrder),
+            walk.clone().sort_by_file_name(),
+            walk.clone().contents_first(true),
+            walk.clone().contents_first(true).order(Order::PreOrder),
+            walk.clone().follow_links(true).visit_once(true),
+            walk.same_mount(true),
+        ];
+        for walk in walks {
             for _ in 0..3 {
-                let walk = Walk::new(&place).driver(driver.clone()).order(order);
-                let (paths, errors) = walks::streamed(walk.metadata(StatxMask::SIZE));
+                let (paths, errors) = walks::streamed(walk.clone());
                 assert!(errors.is_empty(), "{backend}: {:?}", errors.first());
                 assert_eq!(paths.len(), count);
             }
@@ -162,7 +138,7 @@ fn check_closed(place: &Path, walk: Walk) {
         errors.sort_by_key(|error| error.path().to_owned());
         assert_eq!(errors.len(), 2, "{errors:?}");
         for (error, path) in errors.iter().zip([&inside, &closed]) {
-            assert_eq!((error.kind(), error.path()), (ErrorKind::Open, &**path));
+            assert_eq!((error.action(), error.path()), (Action::Open, &**path));
             assert_eq!(
                 (error.depth(), error.raw_os_error()),
                 (2, Some(libc::EACCES))
@@ -188,7 +164,7 @@ fn check_closed(place: &Path, walk: Walk) {
 
 #[test]
 fn nobody_leads_a_walk_out_of_its_tree() {
-    const SWAPPING: Duration = Duration::from_secs(2);
+    let swapping = Duration::from_secs(if is_long() { 60 } else { 3 });
     let place = tempfile::tempdir().unwrap();
     let outside = tempfile::tempdir().unwrap();
     for i in 0..50 {
@@ -220,10 +196,12 @@ fn nobody_leads_a_walk_out_of_its_tree() {
             swaps
         })
     };
-    let end = Instant::now() + SWAPPING;
+    let end = Instant::now() + swapping;
     let mut count = 0;
     while Instant::now() < end {
-        for walk in walks::every_way(&Walk::new(place.path())) {
+        let walk = Walk::new(place.path());
+        let walks = [walk.clone().contents_first(true).sort_by_file_name(), walk];
+        for walk in walks.iter().flat_map(walks::every_way) {
             for path in walks::streamed(walk).0 {
                 let leads_out = path.to_str().unwrap().contains("outside");
                 assert!(!leads_out, "{}", path.display());
@@ -259,7 +237,7 @@ fn names_that_vanish_stop_nothing() {
             let stayed = paths.iter().filter(|path| path.starts_with(&stays)).count();
             assert_eq!(stayed, 20 * 5 + 1);
             for error in errors {
-                assert_eq!(error.raw_os_error(), Some(libc::ENOENT), "{error}");
+                assert_eq!(error.kind(), ErrorKind::Vanished, "{error}");
                 assert!(
                     error
                         .path()

@@ -208,6 +208,76 @@ fn the_first_quit_in_order_counts() {
     }
 }
 
+#[test]
+fn contents_first_is_finds_depth() {
+    for tree in trees() {
+        let expected = walks::found(tree.path(), &["-depth"]);
+        let walk = Walk::new(tree.path()).contents_first(true);
+        for walk in walks::every_way(&walk.order(Order::PreOrder)) {
+            assert_eq!(walks::streamed(walk.clone()).0, expected, "{walk:?}");
+            assert_eq!(walks::in_order(walk).0, expected);
+        }
+        let quits = expected.len() / 3;
+        for at in [0, 1, quits, expected.len() - 1] {
+            let walk = Walk::new(tree.path()).contents_first(true);
+            for walk in walks::every_way(&walk) {
+                let last = expected[at].clone();
+                let (paths, _) = walks::in_order_until(walk, move |entry| {
+                    if entry.path() == last {
+                        Visit::Quit
+                    } else {
+                        Visit::Continue
+                    }
+                });
+                assert_eq!(paths, expected[..=at], "{at}");
+            }
+        }
+    }
+}
+
+#[test]
+fn contents_first_with_depths_is_finds() {
+    let tree = tree::Builder::new(42).entries(400).build().unwrap();
+    for (min, max) in [(0, 1), (1, 2), (2, 3), (3, 2), (2, 100)] {
+        let (least, most) = (min.to_string(), max.to_string());
+        let args = ["-depth", "-mindepth", &least, "-maxdepth", &most];
+        let expected = walks::found(tree.path(), &args);
+        let walk = Walk::new(tree.path()).contents_first(true);
+        for walk in walks::every_way(&walk.min_depth(min).max_depth(max)) {
+            let any = walks::streamed(walk.clone()).0;
+            assert_eq!(sorted(any), sorted(expected.clone()), "{min} to {max}");
+            assert_eq!(walks::in_order(walk).0, expected, "{min} to {max}");
+        }
+    }
+}
+
+#[test]
+fn a_key_decides_and_the_directory_where_keys_are_alike() {
+    let place = testkit::tree::flat(3_000).unwrap();
+    for number in 0..20 {
+        let dir = place.path().join(format!("d{number}"));
+        fs::create_dir(&dir).unwrap();
+        testkit::tree::fill(&dir, 30).unwrap();
+    }
+    let key = |name: &[u8]| std::cmp::Reverse(name.last().copied());
+    let mut expected = Vec::new();
+    let mut pending = vec![place.path().to_owned()];
+    while let Some(path) = pending.pop() {
+        if path.is_dir() {
+            let entries = fs::read_dir(&path).unwrap();
+            let mut entries: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+            entries.sort_by_key(|path| key(path.as_os_str().as_bytes()));
+            pending.extend(entries.into_iter().rev());
+        }
+        expected.push(path);
+    }
+    let walk = Walk::new(place.path()).sort_by_key(move |entry| key(entry.file_name()));
+    for walk in walks::every_way(&walk) {
+        assert!(walks::streamed(walk.clone()).0 == expected, "{walk:?}");
+        assert!(walks::in_order(walk.clone()).0 == expected, "{walk:?}");
+    }
+}
+
 fn check_large(mount: Result<Mount, Skip>) {
     let mount = or_skip!(mount);
     let dir = mount.path().join("large");

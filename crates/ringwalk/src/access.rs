@@ -232,8 +232,10 @@ impl Access {
                 return Ok(None);
             }
             // Nothing tells whether it is in memory or elsewhere. That it is local like its parent
-            // is likely, and announcing every call would cost too much.
-            let fd = fscall::openat(dir, name, OPEN)?;
+            // is likely, and announcing every call would cost too much: unless there is any mount that
+            // passes it on to a server, which may never answer.
+            let elsewhere = MOUNTS.get().servers().is_some();
+            let fd = member.asleep_if(elsewhere, || fscall::openat(dir, name, OPEN))?;
             return Ok(Some(Opened::plain(fd, false, true)));
         }
         let how = OpenHow::new(OPEN, ResolveFlags::CACHED | ResolveFlags::NO_XDEV);

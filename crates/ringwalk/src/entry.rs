@@ -5,8 +5,10 @@ use std::io;
 use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 use fscall::{FileType, Statx, StatxFlags, StatxMask};
+use smallvec::SmallVec;
 
 /// A file that the walk has come to. It borrows from the buffers of the walk; the path is built
 /// only when asked for.
@@ -102,9 +104,15 @@ impl<'a> EntryRef<'a> {
 
     /// A copy that can be kept.
     pub fn to_owned(&self) -> Entry {
+        self.owned_in(Arc::from(self.dir_path))
+    }
+
+    /// The same, with the [`dir_path`](Self::dir_path) that entries of the same directory share.
+    pub(crate) fn owned_in(self, dir_path: Arc<[u8]>) -> Entry {
         Entry {
-            name_at: self.dir_path.len(),
-            path: self.path_bytes().into(),
+            dir_path,
+            name: SmallVec::from_slice(self.name),
+            path: OnceLock::new(),
             depth: self.depth,
             ino: self.ino,
             file_type: self.file_type,
@@ -128,11 +136,13 @@ pub(crate) fn stat(dir: BorrowedFd<'_>, path: &CStr, mask: StatxMask) -> io::Res
     fscall::statx(dir, Some(path), StatxFlags::NO_AUTOMOUNT, mask)
 }
 
-/// An entry that has been copied out of the walk.
+/// An entry that has been copied out of the walk. What stands before its name it shares with others of
+/// its directory; the path is made when it is asked for.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    path: Box<[u8]>,
-    name_at: usize,
+    dir_path: Arc<[u8]>,
+    name: SmallVec<[u8; INLINE]>,
+    path: OnceLock<Box<[u8]>>,
     depth: usize,
     ino: u64,
     file_type: Option<FileType>,
@@ -141,20 +151,35 @@ pub struct Entry {
     stat: Option<Result<Box<Statx>, i32>>,
 }
 
+/// A name that is no longer is kept without an allocation of its own.
+const INLINE: usize = 24;
+
 impl Entry {
-    /// The path: the root as it was given, and the names that lead from it to the entry.
+    fn path_bytes(&self) -> Box<[u8]> {
+        [&*self.dir_path, &self.name].concat().into()
+    }
+
+    /// The path: the root as it was given, and the names that lead from it to the entry. Made by the
+    /// first call, and kept.
     pub fn path(&self) -> &Path {
-        Path::new(OsStr::from_bytes(&self.path))
+        let path = self.path.get_or_init(|| self.path_bytes());
+        Path::new(OsStr::from_bytes(path))
     }
 
     /// The path, taken out.
-    pub fn into_path(self) -> PathBuf {
-        std::ffi::OsString::from_vec(self.path.into()).into()
+    pub fn into_path(mut self) -> PathBuf {
+        let path = self.path.take().unwrap_or_else(|| self.path_bytes());
+        std::ffi::OsString::from_vec(path.into()).into()
     }
 
     /// The bare name; of a root, the root as it was given.
     pub fn file_name(&self) -> &OsStr {
-        OsStr::from_bytes(&self.path[self.name_at..])
+        OsStr::from_bytes(&self.name)
+    }
+
+    /// What stands before the name in the path, up to and with the last `/`; empty for a root.
+    pub fn dir_path(&self) -> &[u8] {
+        &self.dir_path
     }
 
     /// How many names below its root the entry is; 0 is a root itself.

@@ -15,6 +15,7 @@
 mod access;
 mod asked;
 mod chunk;
+mod descriptors;
 mod emit;
 mod entry;
 mod error;

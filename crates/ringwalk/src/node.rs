@@ -9,6 +9,7 @@ use fscall::OFlags;
 
 use crate::access::{Access, OpenDir};
 use crate::chunk::Found;
+use crate::descriptors::{Descriptor, Descriptors};
 use crate::output::Output;
 use crate::place::{Identity, Place};
 use crate::span::Span;
@@ -54,7 +55,10 @@ pub(crate) struct Node<V: OrderedVisitor> {
 /// The directory's descriptor, while those below need it.
 enum Handle {
     None,
-    Open(Arc<OpenDir>),
+    Open {
+        dir: Arc<OpenDir>,
+        _kept: Descriptor,
+    },
     /// Closed to spare descriptors, to be found again by its name and known by its identity.
     Parked(Identity),
 }
@@ -265,31 +269,32 @@ impl<V: OrderedVisitor> Node<V> {
         self.needed_by.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// One need less. After the last, gives out the descriptor to be closed, and the permit that
-    /// it was kept under.
-    pub(crate) fn release(&self, kept: &Kept) -> Option<Arc<OpenDir>> {
+    /// One need less. After the last, gives out the descriptor to be closed.
+    pub(crate) fn release(&self) -> Option<Arc<OpenDir>> {
         if self.needed_by.fetch_sub(1, Ordering::AcqRel) != 1 {
             return None;
         }
         match std::mem::replace(&mut *self.handle(), Handle::None) {
-            Handle::Open(dir) => {
-                kept.give_back();
-                Some(dir)
-            }
+            Handle::Open { dir, .. } => Some(dir),
             Handle::None | Handle::Parked(_) => None,
         }
     }
 
     /// Keeps the descriptor for those below, or only what it can be found again by; that takes a
     /// call that may sleep. Without either the descriptor is kept however many there are.
-    pub(crate) fn keep(&self, dir: &Arc<OpenDir>, kept: &Kept, member: &Worker<'_>) {
-        let handle = if kept.take() {
-            Handle::Open(Arc::clone(dir))
-        } else if let Ok(identity) = member.may_sleep(|| Place::of_fd(dir.as_fd())) {
-            Handle::Parked(identity.identity)
+    pub(crate) fn keep(&self, dir: &Arc<OpenDir>, kept: &Descriptors, member: &Worker<'_>) {
+        let handle = if let Some(descriptor) = kept.take() {
+            Handle::Open {
+                dir: Arc::clone(dir),
+                _kept: descriptor,
+            }
+        } else if let Ok(place) = member.may_sleep(|| Place::of_fd(dir.as_fd())) {
+            Handle::Parked(place.identity)
         } else {
-            kept.take_anyway();
-            Handle::Open(Arc::clone(dir))
+            Handle::Open {
+                dir: Arc::clone(dir),
+                _kept: kept.take_anyway(),
+            }
         };
         *self.handle() = handle;
     }
@@ -297,8 +302,26 @@ impl<V: OrderedVisitor> Node<V> {
     /// Whether the descriptor is at hand, without opening anything.
     pub(crate) fn dir(&self) -> Option<Arc<OpenDir>> {
         match &*self.handle() {
-            Handle::Open(dir) => Some(Arc::clone(dir)),
+            Handle::Open { dir, .. } => Some(Arc::clone(dir)),
             Handle::None | Handle::Parked(_) => None,
+        }
+    }
+
+    /// Opens this directory, which has been read, by the `..` of one right below it, and makes sure that
+    /// it is the same: that one may have been moved.
+    pub(crate) fn reopen_from_below(
+        &self,
+        below: &OpenDir,
+        access: &Access,
+    ) -> io::Result<Arc<OpenDir>> {
+        let dir = access.adopt(fscall::openat(below.as_fd(), c"..", OPEN)?);
+        let is_same = |place: &Place| {
+            Place::of_fd(dir.as_fd()).is_ok_and(|there| there.identity == place.identity)
+        };
+        if self.place().is_some_and(is_same) {
+            Ok(Arc::new(dir))
+        } else {
+            Err(moved())
         }
     }
 
@@ -351,36 +374,5 @@ impl<V: OrderedVisitor> Drop for Node<V> {
         while let Some(node) = parent {
             parent = Arc::into_inner(node).and_then(|mut node| node.parent.take());
         }
-    }
-}
-
-/// How many descriptors may be kept open for directories that wait to be opened below them.
-pub(crate) struct Kept {
-    most: usize,
-    now: AtomicUsize,
-}
-
-impl Kept {
-    pub(crate) fn new(most: usize) -> Self {
-        Self {
-            most,
-            now: AtomicUsize::new(0),
-        }
-    }
-
-    fn take(&self) -> bool {
-        let taken = self.now.fetch_add(1, Ordering::Relaxed) < self.most;
-        if !taken {
-            self.give_back();
-        }
-        taken
-    }
-
-    fn take_anyway(&self) {
-        self.now.fetch_add(1, Ordering::Relaxed);
-    }
-
-    fn give_back(&self) {
-        self.now.fetch_sub(1, Ordering::Relaxed);
     }
 }

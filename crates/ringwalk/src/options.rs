@@ -64,8 +64,10 @@ pub(crate) struct Rules {
 
 impl Rules {
     /// Whether it has to be known which directory it is that has been opened.
-    pub(crate) fn need_places(&self) -> bool {
-        self.follow == Follow::All || self.once || self.boundary != Boundary::None
+    pub(crate) fn need_places(&self, ordered: bool) -> bool {
+        // In any order those above are opened again when all below has been visited.
+        let comes_late = self.contents_first && !ordered;
+        self.follow == Follow::All || self.once || self.boundary != Boundary::None || comes_late
     }
 
     /// Whether the entry is handed out or entered at all.

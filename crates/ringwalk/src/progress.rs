@@ -78,8 +78,12 @@ impl Progress {
         *lock(&self.counts.current) = path;
     }
 
-    pub(crate) fn walked(&self) {
-        self.counts.directories.fetch_add(1, Ordering::Relaxed);
+    /// Of a root it turns out only now whether it is a directory that was to be walked.
+    pub(crate) fn walked(&self, was_directory: bool) {
+        let directories = u64::from(was_directory);
+        self.counts
+            .directories
+            .fetch_add(directories, Ordering::Relaxed);
         self.counts.queued.fetch_sub(1, Ordering::Relaxed);
     }
 

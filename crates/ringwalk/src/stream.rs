@@ -21,16 +21,25 @@ use crate::walker::{Walker, lock};
 const AHEAD: usize = 1024 * 1024;
 /// The consumer is not woken for fewer, unless nobody knows when there will be more: waking it costs as
 /// much as walking a directory.
-const WORTH_WAKING: usize = 32 * 1024;
+const WORTH_WAKING: usize = 128 * 1024;
 
 /// Some entries, and what they take up.
 #[derive(Default)]
 struct Batch {
     items: Vec<Result<Entry, Error>>,
     bytes: usize,
+    /// What stands before the names of the last entry's directory.
+    dir_path: Option<Arc<[u8]>>,
 }
 
 impl Batch {
+    /// The same for all entries of a directory.
+    fn dir_path(&mut self, wanted: &[u8]) -> Arc<[u8]> {
+        let known = self.dir_path.take().filter(|known| **known == *wanted);
+        let known = known.unwrap_or_else(|| Arc::from(wanted));
+        Arc::clone(self.dir_path.insert(known))
+    }
+
     fn push(&mut self, item: Result<Entry, Error>, more: usize) {
         self.bytes += size_of_val(&item) + more;
         self.items.push(item);
@@ -299,9 +308,10 @@ impl OrderedVisitor for Collector {
     }
 
     fn visit(&self, entry: &EntryRef<'_>, batch: &mut Batch) -> Visit {
-        let path = entry.dir_path().len() + entry.file_name().len();
+        let name = entry.file_name().len();
         let stat = entry.stat().map_or(0, |_| size_of::<fscall::Statx>());
-        batch.push(Ok(entry.to_owned()), path + stat);
+        let dir_path = batch.dir_path(entry.dir_path());
+        batch.push(Ok(entry.owned_in(dir_path)), name + stat);
         Visit::Continue
     }
 

@@ -11,6 +11,7 @@ use fscall::{FileType, StatxMask};
 use crate::access::{OpenDir, Opened};
 use crate::asked::Asked;
 use crate::chunk::{Chunk, Found, Sorting};
+use crate::descriptors::Descriptor;
 use crate::entry::EntryRef;
 use crate::error::{Action, Error};
 use crate::node::{Node, Part};
@@ -40,10 +41,15 @@ pub(crate) struct DirTask<V: OrderedVisitor> {
     last: V::Segment,
     pub(crate) tools: Tools<V>,
     pub(crate) asked: Asked,
+    /// How many entries the visitor has seen since that was counted.
+    pub(crate) visited: usize,
     /// The answers that are on their way.
     spread: Option<Spread>,
     /// The walk ends with this directory.
     quits: bool,
+    counted: bool,
+    /// The right to have it open.
+    _descriptor: Descriptor,
 }
 
 /// What one directory after the other is walked with, to spare allocations. Empty in between.
@@ -86,7 +92,7 @@ pub(crate) enum Step {
 }
 
 impl<V: OrderedVisitor> DirTask<V> {
-    pub(crate) fn new(node: Arc<Node<V>>, tools: Tools<V>) -> Self {
+    pub(crate) fn new(node: Arc<Node<V>>, tools: Tools<V>, descriptor: Descriptor) -> Self {
         let stage = if node.parent().is_none() {
             Stage::Look
         } else {
@@ -103,8 +109,11 @@ impl<V: OrderedVisitor> DirTask<V> {
             last: V::Segment::default(),
             tools,
             asked: Asked::default(),
+            visited: 0,
             spread: None,
             quits: false,
+            counted: false,
+            _descriptor: descriptor,
         }
     }
 
@@ -200,8 +209,11 @@ impl<V: OrderedVisitor> DirTask<V> {
         } else {
             turn.walker.visitor().visit(&entry, &mut self.out)
         };
-        if let Some(progress) = &rules.progress {
-            progress.visited(usize::from(rules.min_depth == 0));
+        if let Some(progress) = &rules.progress
+            && rules.min_depth == 0
+            && (turn.walker.is_ordered() || !is_late)
+        {
+            progress.visited(1);
         }
         self.node.set_entered(enters);
         Poll::Ready(match visit {
@@ -234,11 +246,8 @@ impl<V: OrderedVisitor> DirTask<V> {
             Ok(false) => self.end(turn),
             Err(error) => self.unopened(turn, error),
         };
-        // Where contents come first, the parent is needed until this directory's own entry comes.
-        if let Some(parent) = self.node.parent()
-            && !turn.walker.comes_late()
-        {
-            self.asked.close(parent.release(&turn.walker.kept));
+        if let Some(parent) = self.node.parent() {
+            self.asked.close(parent.release());
         }
         Poll::Ready(stage)
     }
@@ -249,7 +258,7 @@ impl<V: OrderedVisitor> DirTask<V> {
             return Ok(false);
         };
         let rules = &turn.walker.options.rules;
-        if rules.need_places() {
+        if rules.need_places(turn.walker.is_ordered()) {
             let place = turn.member.asleep_if(cold, || Place::of_fd(dir.as_fd()))?;
             let parent = self.node.parent();
             let outside = parent
@@ -440,6 +449,15 @@ impl<V: OrderedVisitor> DirTask<V> {
         }
     }
 
+    /// Counts the directory as walked, once: at the latest before its end can be seen.
+    pub(crate) fn count(&mut self, walker: &Walker<V>) {
+        if let Some(progress) = &walker.options.rules.progress
+            && !std::mem::replace(&mut self.counted, true)
+        {
+            progress.walked(self.node.is_entered());
+        }
+    }
+
     /// Ends the current segment.
     fn cut(&mut self, walker: &Walker<V>) {
         cut(walker.visitor(), &mut self.out, &mut self.tools.parts);
@@ -447,6 +465,7 @@ impl<V: OrderedVisitor> DirTask<V> {
 
     /// Ends the last one.
     fn cut_last(&mut self, walker: &Walker<V>) {
+        self.count(walker);
         self.cut(walker);
         cut(walker.visitor(), &mut self.last, &mut self.tools.parts);
         if self.quits {
@@ -509,32 +528,59 @@ impl<V: OrderedVisitor> DirTask<V> {
 
     /// Lets go of the descriptor, unless a sub-directory needs it.
     fn let_go(&mut self, turn: &mut Turn<'_, V>) -> Stage {
-        let kept = self.node.release(&turn.walker.kept);
-        drop(kept);
-        self.asked.close(self.dir.take());
+        drop(self.node.release());
+        let dir = self.dir.take();
         if turn.walker.comes_late() {
-            self.finish(turn);
+            self.finish(turn, dir.as_ref().map(Arc::clone));
         }
+        self.asked.close(dir);
         Stage::Close
     }
 
     /// All below the directory may have been walked: if so its own entry is next, and then perhaps
-    /// those above.
-    fn finish(&mut self, turn: &mut Turn<'_, V>) {
+    /// those above. `here` is the directory, if it could be opened.
+    fn finish(&mut self, turn: &mut Turn<'_, V>, mut here: Option<Arc<OpenDir>>) {
         let mut node = Arc::clone(&self.node);
         while node.one_finished() {
-            if node.is_entered()
-                && !turn.walker.is_stopped()
-                && self.visit_late(turn, &node) == Visit::Quit
-            {
-                self.tools.parts.push(Part::Quit);
-            }
+            let above = if node.is_entered() && !turn.walker.is_stopped() {
+                let above = above(turn, &node, here.as_deref());
+                if self.visit_late(turn, &node, &above) == Visit::Quit {
+                    self.tools.parts.push(Part::Quit);
+                }
+                above.ok().flatten()
+            } else {
+                None
+            };
             turn.walker.publish(&node, &mut self.tools.parts, true);
             let Some(parent) = node.parent() else {
                 return;
             };
-            self.asked.close(parent.release(&turn.walker.kept));
             node = Arc::clone(parent);
+            here = above;
         }
     }
+}
+
+/// The directory that a node is in, which may have been closed long ago; `None` for a root.
+fn above<V: OrderedVisitor>(
+    turn: &Turn<'_, V>,
+    node: &Node<V>,
+    here: Option<&OpenDir>,
+) -> io::Result<Option<Arc<OpenDir>>> {
+    let Some(parent) = node.parent() else {
+        return Ok(None);
+    };
+    if let Some(dir) = parent.dir() {
+        return Ok(Some(dir));
+    }
+    let access = &turn.walker.access;
+    // One step, however deep it is. The `..` of what a link leads to is another, and that of a directory
+    // that may be read and not searched can't be opened.
+    if let Some(here) = here.filter(|_| !node.is_followed()) {
+        let again = || parent.reopen_from_below(here, access);
+        if let Ok(dir) = turn.member.may_sleep(again) {
+            return Ok(Some(dir));
+        }
+    }
+    turn.member.may_sleep(|| parent.reopen(access)).map(Some)
 }

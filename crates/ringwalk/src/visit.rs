@@ -7,7 +7,7 @@ use std::sync::Arc;
 use blockpool::SleepWatch;
 use fscall::{FileType, Statx, StatxMask};
 
-use crate::access::followed;
+use crate::access::{OpenDir, followed};
 use crate::chunk::{Chunk, Found};
 use crate::entry::{EntryRef, lstat};
 use crate::error::{Action, Error};
@@ -76,7 +76,6 @@ impl<V: OrderedVisitor> DirTask<V> {
     ) -> Visited {
         // By their places among all entries; how many of them are directories is not known yet.
         let place = self.span.take_half();
-        let is_visited = visible.depth >= walker.options.rules.min_depth;
         let mut watch = Watch::new(asleep);
         let mut looker = Looker {
             walker,
@@ -84,7 +83,6 @@ impl<V: OrderedVisitor> DirTask<V> {
             visible,
             watch: walker.access.can_spread().then_some(&mut watch),
         };
-        let mut visited = 0;
         let mut end = Visited::All;
         for ahead in 0..count {
             let Some(found) = self.tools.chunk.peek(ahead) else {
@@ -92,7 +90,6 @@ impl<V: OrderedVisitor> DirTask<V> {
             };
             let answer = self.asked.take_answer(ahead);
             let known = looker.look(&found, answer);
-            visited += usize::from(is_visited);
             let span = place.part(ahead, count);
             match self.visit_one(walker, visible, ahead, (known, span)) {
                 Visit::Continue | Visit::Prune => {}
@@ -107,24 +104,27 @@ impl<V: OrderedVisitor> DirTask<V> {
             }
         }
         if let Some(progress) = &walker.options.rules.progress {
-            progress.visited(visited);
+            progress.visited(std::mem::take(&mut self.visited));
         }
         end
     }
 
-    /// Visits a directory after its contents.
-    pub(crate) fn visit_late(&mut self, turn: &mut Turn<'_, V>, node: &Node<V>) -> Visit {
+    /// Visits a directory after its contents, relative to the one `above`.
+    pub(crate) fn visit_late(
+        &mut self,
+        turn: &mut Turn<'_, V>,
+        node: &Node<V>,
+        above: &io::Result<Option<Arc<OpenDir>>>,
+    ) -> Visit {
         let (walker, member) = (turn.walker, turn.member);
         if node.depth() < walker.options.rules.min_depth {
             return Visit::Continue;
         }
-        let parent = node
-            .parent()
-            .map(|parent| walker.access.at_hand(parent, member));
-        let parent = match parent.transpose() {
+        let parent = match above {
             Ok(parent) => parent,
             Err(error) => {
                 // Relative to another directory it would be another file.
+                let error = copy(error);
                 let error = Error::new(Action::Stat, node.path(), node.depth(), error);
                 let visit = walker.visitor().error(&error, &mut self.out);
                 cut(walker.visitor(), &mut self.out, &mut self.tools.parts);
@@ -201,7 +201,9 @@ impl<V: OrderedVisitor> DirTask<V> {
         // it.
         let mut own = V::Segment::default();
         let is_late = descends && rules.contents_first;
-        let visit = if entry.depth < rules.min_depth || is_late && !ordered {
+        let is_seen = entry.depth >= rules.min_depth && (ordered || !is_late);
+        self.visited += usize::from(is_seen);
+        let visit = if !is_seen {
             Visit::Continue
         } else if descends && ordered {
             visitor.visit(&entry, &mut own)
@@ -340,6 +342,12 @@ impl Chunk {
             Some((found.name(), mask))
         })
     }
+}
+
+fn copy(error: &io::Error) -> io::Error {
+    error
+        .raw_os_error()
+        .map_or_else(|| error.kind().into(), io::Error::from_raw_os_error)
 }
 
 /// Moves a segment to the finished parts, unless it is empty.

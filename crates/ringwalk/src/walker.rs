@@ -14,9 +14,10 @@ use blockpool::{Crew, Member, NoThread, Work};
 use fscall::StatxMask;
 
 use crate::access::Access;
+use crate::descriptors::Descriptors;
 use crate::emit::{Emitter, Held};
 use crate::entry::EntryRef;
-use crate::node::{Kept, Node, Part};
+use crate::node::{Node, Part};
 use crate::options::Options;
 use crate::park::Park;
 use crate::place::Identity;
@@ -35,7 +36,9 @@ pub(crate) struct Walker<V: OrderedVisitor> {
     visitor: Arc<V>,
     pub(crate) options: Options,
     pub(crate) access: Access,
-    pub(crate) kept: Kept,
+    /// For directories that are being read, and for those that others below need.
+    reading: Descriptors,
+    pub(crate) kept: Descriptors,
     queue: Mutex<Queue<V>>,
     emitter: Mutex<Emitter<V>>,
     pub(crate) held: Held,
@@ -158,7 +161,8 @@ impl<V: OrderedVisitor> Walker<V> {
         let (threads, ordered) = (options.threads, options.ordered);
         let walker = Arc::new_cyclic(|this: &Weak<Self>| Self {
             visitor,
-            kept: Kept::new(options.kept),
+            reading: Descriptors::to_read(options.open),
+            kept: Descriptors::to_keep(options.kept),
             access,
             queue: Mutex::default(),
             emitter: Mutex::new(Emitter::new(top)),
@@ -400,7 +404,8 @@ impl<V: OrderedVisitor> Walker<V> {
     }
 
     fn may_begin(&self) -> bool {
-        !self.is_full() && self.active.load(Relaxed) < self.options.open
+        // One at least, whatever other walks have.
+        !self.is_full() && (self.active.load(Relaxed) == 0 || self.reading.are_left())
     }
 
     fn begin(&self, node: Arc<Node<V>>, scratch: &mut Scratch<V>) -> Box<DirTask<V>> {
@@ -409,7 +414,7 @@ impl<V: OrderedVisitor> Walker<V> {
         if self.is_ordered() && tools.parts.capacity() == 0 {
             tools.parts = lock(&self.spare).pop().unwrap_or_default();
         }
-        Box::new(DirTask::new(node, tools))
+        Box::new(DirTask::new(node, tools, self.reading.take_anyway()))
     }
 
     /// Takes back the memory of parts that have been emitted.
@@ -455,12 +460,10 @@ impl<V: OrderedVisitor> Walker<V> {
         }
     }
 
-    fn done(&self, task: DirTask<V>, scratch: &mut Scratch<V>) {
+    fn done(&self, mut task: DirTask<V>, scratch: &mut Scratch<V>) {
         self.active.fetch_sub(1, Relaxed);
         self.walked.fetch_add(1, Relaxed);
-        if let Some(progress) = &self.options.rules.progress {
-            progress.walked();
-        }
+        task.count(self);
         scratch.tools = Some(task.into_tools());
         if self.live.fetch_sub(1, AcqRel) == 1 && !self.is_ordered() {
             self.finish();
