@@ -25,6 +25,7 @@ use crate::walker::{Turn, Walker};
 
 /// A directory being walked. It runs on a worker until it is done, or waits for the ring or for
 /// its turn.
+#[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct DirTask<V: OrderedVisitor> {
     pub(crate) node: Arc<Node<V>>,
     stage: Stage,
