@@ -13,15 +13,17 @@ fn walk(order: &Order) -> io::Result<Walk> {
     let roots = order.roots.split_first();
     let (first, others) = roots.ok_or(io::ErrorKind::InvalidInput)?;
     let walk = others.iter().fold(Walk::new(first), Walk::root);
-    let mask = if order.sizes {
-        StatxMask::SIZE
-    } else {
-        StatxMask::empty()
-    };
-    Ok(walk.min_depth(1).metadata(mask))
+    let walk = walk.min_depth(1);
+    if !order.sizes {
+        return Ok(walk);
+    }
+    Ok(walk.metadata_for(|entry| match entry.file_type() {
+        Some(file_type) if !file_type.is_file() => StatxMask::empty(),
+        _ => StatxMask::SIZE,
+    }))
 }
 
-/// Every entry comes with its size if sizes are asked for; those of regular files count.
+/// Regular files come with their sizes if these are asked for.
 fn found<E: Into<io::Error>>(
     name_bytes: usize,
     file_type: Option<FileType>,

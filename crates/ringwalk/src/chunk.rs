@@ -171,7 +171,10 @@ impl Chunk {
     }
 
     fn read(&mut self, dir: BorrowedFd<'_>) -> io::Result<()> {
-        self.records.reserve(BUFFER);
+        // Half a buffer is enough to find the end of what the first half held, without a larger one.
+        if self.records.capacity() - self.records.len() < BUFFER / 2 {
+            self.records.reserve(BUFFER);
+        }
         self.ended = fscall::read_records(dir, &mut self.records)? == 0;
         Ok(())
     }

@@ -10,6 +10,9 @@ use crate::progress::Progress;
 /// A caller's question about an entry.
 pub(crate) type Test = Arc<dyn Fn(&EntryRef<'_>) -> bool + Send + Sync>;
 
+/// Which fields a caller wants of an entry.
+pub(crate) type Wanted = Arc<dyn Fn(&EntryRef<'_>) -> StatxMask + Send + Sync>;
+
 /// A caller's order of the entries of one directory: their places, in the order wanted.
 pub(crate) type SortBy = Arc<dyn Fn(&[EntryRef<'_>]) -> Vec<usize> + Send + Sync>;
 
@@ -52,6 +55,7 @@ pub(crate) struct Rules {
     pub(crate) min_depth: usize,
     pub(crate) max_depth: usize,
     pub(crate) mask: StatxMask,
+    pub(crate) wanted: Option<Wanted>,
     pub(crate) contents_first: bool,
     pub(crate) follow: Follow,
     pub(crate) once: bool,

@@ -279,7 +279,7 @@ impl<V: OrderedVisitor> DirTask<V> {
         }
         self.node.set_local(local);
         self.dir = Some(Arc::new(dir));
-        self.cold = cold;
+        self.cold = cold || turn.walker.is_sleepy();
         Ok(true)
     }
 
@@ -418,7 +418,9 @@ impl<V: OrderedVisitor> DirTask<V> {
             prefix: &prefix,
             depth: self.node.depth() + 1,
         };
-        let asleep = self.cold && !is_answered;
+        // Without a question about any of them nothing is called.
+        let asleep =
+            self.cold && !is_answered && self.tools.chunk.asks(turn.walker, &visible, count);
         let end = turn.member.asleep_if(asleep, || {
             self.visit_all(turn.walker, turn.member, (count, asleep), &visible)
         });

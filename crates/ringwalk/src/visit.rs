@@ -22,8 +22,10 @@ use crate::worker::Worker;
 /// A directory that was in memory is believed to have its files there as well, so only every so many
 /// of its stats is looked at whether it has slept.
 const BELIEVED: usize = 16;
-/// So many entries more, and it is worth asking about all of them at once when one has slept.
+/// So many entries more, and it is worth asking about all of them at once when one has slept: where a
+/// server is asked each takes its time, and a disk brings many inodes at once.
 const WORTH_SPREADING: usize = 8;
+const WORTH_SPREADING_LOCALLY: usize = 256;
 
 /// What all entries of a directory share.
 pub(crate) struct Visible<'a> {
@@ -77,6 +79,11 @@ impl<V: OrderedVisitor> DirTask<V> {
         // By their places among all entries; how many of them are directories is not known yet.
         let place = self.span.take_half();
         let mut watch = Watch::new(asleep);
+        let worth_spreading = if self.node.is_local() {
+            WORTH_SPREADING_LOCALLY
+        } else {
+            WORTH_SPREADING
+        };
         let mut looker = Looker {
             walker,
             member: (!asleep).then_some(member),
@@ -98,7 +105,7 @@ impl<V: OrderedVisitor> DirTask<V> {
                     break;
                 }
             }
-            if looker.has_slept() && count - ahead > WORTH_SPREADING {
+            if looker.has_slept() && count - ahead > worth_spreading {
                 end = Visited::Slowly(ahead + 1);
                 break;
             }
@@ -322,6 +329,17 @@ impl Watch {
 }
 
 impl Chunk {
+    /// Whether anything is wanted of the next entries that the directory does not tell.
+    pub(crate) fn asks<V: OrderedVisitor>(
+        &self,
+        walker: &Walker<V>,
+        visible: &Visible<'_>,
+        count: usize,
+    ) -> bool {
+        let asks = |found: Found<'_>| !walker.mask_for(&visible.entry(&found)).is_empty();
+        (0..count).any(|ahead| self.peek(ahead).is_some_and(asks))
+    }
+
     /// Names and fields that are wanted of the next entries, to ask others about them: nothing of a
     /// link that is to be followed, which is looked at when it is its turn.
     pub(crate) fn wanted<'a, V: OrderedVisitor>(

@@ -278,6 +278,26 @@ impl Walk {
         self
     }
 
+    /// Metadata that an entry is to come with, by what the directory tells of it: beside what
+    /// [`metadata`](Self::metadata) asks for all. An entry of which nothing is wanted costs no call.
+    ///
+    /// ```
+    /// use ringwalk::{StatxMask, Walk};
+    ///
+    /// let sizes_of_files = Walk::new(".").metadata_for(|entry| match entry.file_type() {
+    ///     Some(file_type) if !file_type.is_file() => StatxMask::empty(),
+    ///     _ => StatxMask::SIZE,
+    /// });
+    /// # let _ = sizes_of_files;
+    /// ```
+    pub fn metadata_for(
+        mut self,
+        wanted: impl Fn(&EntryRef<'_>) -> StatxMask + Send + Sync + 'static,
+    ) -> Self {
+        self.rules.wanted = Some(Arc::new(wanted));
+        self
+    }
+
     /// The most that may be in flight: threads, and directories that are being read. Unless said
     /// otherwise 512 directories, and as many threads as the process's budget of waiting threads
     /// has left. It changes no result.

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Waker};
 
-use blockpool::{Crew, Member, NoThread, Work};
+use blockpool::{Crew, Member, NoThread, SleepWatch, Work};
 use fscall::StatxMask;
 
 use crate::access::Access;
@@ -56,9 +56,10 @@ pub(crate) struct Walker<V: OrderedVisitor> {
     /// The caller's thread, when it takes part and has nothing to do.
     caller: Mutex<Caller>,
     caller_wakes: Condvar,
-    /// Memory of parts that have been emitted.
-    spare: Mutex<Vec<Vec<Part<V>>>>,
+    spare: Mutex<Spare<V>>,
     asking: Asking,
+    /// For how many directories more it is expected that they make threads sleep.
+    sleepy: AtomicUsize,
     /// The directories that have been walked, where none is to be walked twice.
     seen: Mutex<HashSet<Identity>>,
 }
@@ -114,7 +115,27 @@ impl<V: OrderedVisitor> PartialEq for Fresh<V> {
 
 impl<V: OrderedVisitor> Eq for Fresh<V> {}
 
-/// The memory of so many directories' parts is kept.
+/// Memory for the directories to come.
+struct Spare<V: OrderedVisitor> {
+    /// Of workers that have left.
+    tools: Vec<Tools<V>>,
+    /// That have been emitted.
+    parts: Vec<Vec<Part<V>>>,
+}
+
+impl<V: OrderedVisitor> Default for Spare<V> {
+    fn default() -> Self {
+        Self {
+            tools: Vec::new(),
+            parts: Vec::new(),
+        }
+    }
+}
+
+/// When one directory has made a thread sleep, so many more are expected to.
+const EXPECTED: usize = 64;
+
+/// For so many directories at a time.
 const SPARE: usize = 64;
 
 /// The thread that asked for the walk.
@@ -132,6 +153,8 @@ pub(crate) struct Scratch<V: OrderedVisitor> {
     pub(crate) prefix: Vec<u8>,
     /// What the last directory was walked with.
     tools: Option<Tools<V>>,
+    /// Tells whether a directory made the thread sleep.
+    watch: SleepWatch,
 }
 
 /// A worker at work.
@@ -179,6 +202,7 @@ impl<V: OrderedVisitor> Walker<V> {
             caller_wakes: Condvar::new(),
             spare: Mutex::default(),
             asking: Asking::default(),
+            sleepy: AtomicUsize::new(0),
             seen: Mutex::default(),
             options,
         });
@@ -228,6 +252,9 @@ impl<V: OrderedVisitor> Walker<V> {
         let mut mask = self.options.rules.mask;
         if entry.depth >= self.options.rules.min_depth {
             mask |= self.visitor.wants(entry);
+            if let Some(wanted) = &self.options.rules.wanted {
+                mask |= wanted(entry);
+            }
         }
         if entry.file_type.is_none() {
             mask |= StatxMask::TYPE;
@@ -238,6 +265,23 @@ impl<V: OrderedVisitor> Walker<V> {
     /// Directories are visited after their contents, and not only handed out then.
     pub(crate) fn comes_late(&self) -> bool {
         self.options.rules.contents_first && !self.is_ordered()
+    }
+
+    /// Whether walking a directory is likely to sleep although opening it has not.
+    pub(crate) fn is_sleepy(&self) -> bool {
+        self.sleepy.load(Relaxed) > 0
+    }
+
+    /// A directory has been walked.
+    fn learn(&self, scratch: &mut Scratch<V>) {
+        let slept = scratch.watch.has_slept();
+        let sleepy = self.sleepy.load(Relaxed);
+        // A count that is a little off does no harm, and a warm walk writes nothing here.
+        if slept {
+            self.sleepy.store(EXPECTED, Relaxed);
+        } else if sleepy > 0 {
+            self.sleepy.store(sleepy - 1, Relaxed);
+        }
     }
 
     /// Whether nobody has come to this directory before.
@@ -412,7 +456,7 @@ impl<V: OrderedVisitor> Walker<V> {
         self.active.fetch_add(1, Relaxed);
         let mut tools = scratch.tools.take().unwrap_or_default();
         if self.is_ordered() && tools.parts.capacity() == 0 {
-            tools.parts = lock(&self.spare).pop().unwrap_or_default();
+            tools.parts = lock(&self.spare).parts.pop().unwrap_or_default();
         }
         Box::new(DirTask::new(node, tools, self.reading.take_anyway()))
     }
@@ -420,8 +464,8 @@ impl<V: OrderedVisitor> Walker<V> {
     /// Takes back the memory of parts that have been emitted.
     pub(crate) fn recycle_parts(&self, parts: Vec<Part<V>>) {
         let mut spare = lock(&self.spare);
-        if parts.capacity() > 0 && spare.len() < SPARE {
-            spare.push(parts);
+        if parts.capacity() > 0 && spare.parts.len() < SPARE {
+            spare.parts.push(parts);
         }
     }
 
@@ -464,6 +508,7 @@ impl<V: OrderedVisitor> Walker<V> {
         self.active.fetch_sub(1, Relaxed);
         self.walked.fetch_add(1, Relaxed);
         task.count(self);
+        self.learn(scratch);
         scratch.tools = Some(task.into_tools());
         if self.live.fetch_sub(1, AcqRel) == 1 && !self.is_ordered() {
             self.finish();
@@ -489,7 +534,8 @@ impl<V: OrderedVisitor> Work for Walker<V> {
     fn run(&self, member: &Member<'_>) {
         let mut scratch = Scratch {
             prefix: Vec::new(),
-            tools: None,
+            tools: lock(&self.spare).tools.pop(),
+            watch: SleepWatch::new(),
         };
         let worker = Worker::new(member, self);
         while let Some(task) = self.next(&mut scratch) {
@@ -503,6 +549,12 @@ impl<V: OrderedVisitor> Work for Walker<V> {
             }
             if member.is_surplus() {
                 break;
+            }
+        }
+        if let Some(tools) = scratch.tools {
+            let mut spare = lock(&self.spare);
+            if spare.tools.len() < SPARE {
+                spare.tools.push(tools);
             }
         }
         self.flush();
