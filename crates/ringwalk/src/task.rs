@@ -454,10 +454,8 @@ impl<V: OrderedVisitor> DirTask<V> {
 
     /// Counts the directory as walked, once: at the latest before its end can be seen.
     pub(crate) fn count(&mut self, walker: &Walker<V>) {
-        if let Some(progress) = &walker.options.rules.progress
-            && !std::mem::replace(&mut self.counted, true)
-        {
-            progress.walked(self.node.is_entered());
+        if !std::mem::replace(&mut self.counted, true) {
+            walker.count(&self.node);
         }
     }
 

@@ -58,6 +58,8 @@ pub(crate) struct Walker<V: OrderedVisitor> {
     caller_wakes: Condvar,
     spare: Mutex<Spare<V>>,
     asking: Asking,
+    /// Directories that have been found and not been counted as walked, if anybody counts.
+    uncounted: AtomicUsize,
     /// For how many directories more it is expected that they make threads sleep.
     sleepy: AtomicUsize,
     /// The directories that have been walked, where none is to be walked twice.
@@ -202,12 +204,14 @@ impl<V: OrderedVisitor> Walker<V> {
             caller_wakes: Condvar::new(),
             spare: Mutex::default(),
             asking: Asking::default(),
+            uncounted: AtomicUsize::new(0),
             sleepy: AtomicUsize::new(0),
             seen: Mutex::default(),
             options,
         });
         if let Some(progress) = &walker.options.rules.progress {
             progress.found(roots.len());
+            walker.uncounted.store(roots.len(), Relaxed);
         }
         walker.push(roots.into_iter());
         if ordered {
@@ -267,6 +271,14 @@ impl<V: OrderedVisitor> Walker<V> {
         self.options.rules.contents_first && !self.is_ordered()
     }
 
+    /// Counts a directory as walked.
+    pub(crate) fn count(&self, node: &Node<V>) {
+        if let Some(progress) = &self.options.rules.progress {
+            self.uncounted.fetch_sub(1, Relaxed);
+            progress.walked(node.is_entered());
+        }
+    }
+
     /// Whether walking a directory is likely to sleep although opening it has not.
     pub(crate) fn is_sleepy(&self) -> bool {
         self.sleepy.load(Relaxed) > 0
@@ -299,6 +311,7 @@ impl<V: OrderedVisitor> Walker<V> {
         self.live.fetch_add(nodes.len(), Relaxed);
         if let Some(progress) = &self.options.rules.progress {
             progress.found(nodes.len());
+            self.uncounted.fetch_add(nodes.len(), Relaxed);
         }
         self.push(nodes.drain(..));
     }
@@ -525,7 +538,7 @@ impl<V: OrderedVisitor> Flush for Walker<V> {
 impl<V: OrderedVisitor> Drop for Walker<V> {
     fn drop(&mut self) {
         if let Some(progress) = &self.options.rules.progress {
-            progress.dropped(*self.live.get_mut());
+            progress.dropped(*self.uncounted.get_mut());
         }
     }
 }
