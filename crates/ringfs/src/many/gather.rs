@@ -45,6 +45,20 @@ impl Wake for Dropped {
     }
 }
 
+/// All answers, and who waits for them.
+struct Complete {
+    answers: Answers,
+    done: Done<Answers>,
+}
+
+impl Complete {
+    /// Wakes the future. To be called without a handle of the batch: whoever is woken may want to close
+    /// the directory, and be the last that has it.
+    fn tell(self) {
+        self.done.tell(self.answers);
+    }
+}
+
 impl Gather {
     /// Has the files that are missing in `answers` asked about: all of them at once on the ring if
     /// there is one and they are many, else by as many threads as the process may have, the calling
@@ -86,7 +100,9 @@ impl Gather {
                 gather: Arc::clone(self),
             })),
             Err(error) => {
-                self.put(index, Err(error));
+                if let Some(complete) = self.put(index, Err(error)) {
+                    complete.tell();
+                }
                 None
             }
         }
@@ -98,18 +114,15 @@ impl Gather {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes one answer, and wakes the future if it was the last that was missing.
-    fn put(&self, index: usize, answer: io::Result<Statx>) {
+    /// Takes one answer; gives out all if it was the last that was missing.
+    fn put(&self, index: usize, answer: io::Result<Statx>) -> Option<Complete> {
         let mut collected = self.collected();
         collected.answers[index] = answer;
         collected.missing -= 1;
-        if collected.missing > 0 {
-            return;
-        }
-        let answers = std::mem::take(&mut collected.answers);
-        let done = collected.done.take();
-        drop(collected);
-        done.tell(answers);
+        (collected.missing == 0).then(|| Complete {
+            answers: std::mem::take(&mut collected.answers),
+            done: collected.done.take(),
+        })
     }
 
     /// Has the task of `cx` woken for one more file when the future is dropped.
@@ -177,11 +190,17 @@ impl Job for Item {
         let Self {
             op, index, gather, ..
         } = *self;
-        gather.put(index, answer.and_then(|answer| op.finish(answer)));
+        let complete = gather.put(index, answer.and_then(|answer| op.finish(answer)));
+        drop(gather);
+        if let Some(complete) = complete {
+            complete.tell();
+        }
     }
 
     fn disown(&mut self) {
-        self.gather.put(self.index, Err(lost()));
+        if let Some(complete) = self.gather.put(self.index, Err(lost())) {
+            complete.tell();
+        }
     }
 }
 
@@ -202,7 +221,9 @@ impl Helper {
             question
                 .driver
                 .count(OperationKind::StatxPath, Route::Worker, 1);
-            self.0.put(index, question.call(index));
+            if let Some(complete) = self.0.put(index, question.call(index)) {
+                complete.tell();
+            }
         }
     }
 }
@@ -248,7 +269,9 @@ impl Job for Helper {
             return self.help();
         };
         while let Some(index) = self.take() {
-            self.0.put(index, Err(super::same(&error)));
+            if let Some(complete) = self.0.put(index, Err(super::same(&error))) {
+                complete.tell();
+            }
         }
     }
 

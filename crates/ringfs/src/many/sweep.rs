@@ -31,6 +31,18 @@ impl Sweep {
 }
 
 impl Swept {
+    /// Wakes the future. The directory is let go of before that: whoever is woken may want to close it,
+    /// and be the last that has it.
+    fn tell(self) {
+        let Self {
+            question,
+            answers,
+            done,
+        } = self;
+        drop(question);
+        done.tell(answers);
+    }
+
     /// Asks until a call sleeps, or nobody wants to know.
     fn sweep(&mut self) {
         let question = &self.question;
@@ -107,8 +119,8 @@ impl Job for Sweep {
     }
 
     fn land(self: Box<Self>) {
-        if let Some(Swept { answers, done, .. }) = self.0 {
-            done.tell(answers);
+        if let Some(swept) = self.0 {
+            swept.tell();
         }
     }
 
@@ -117,7 +129,7 @@ impl Job for Sweep {
             (Err(error), Some(mut swept)) => {
                 let len = swept.question.len();
                 swept.answers.resize_with(len, || Err(super::same(&error)));
-                swept.done.tell(swept.answers);
+                swept.tell();
             }
             (_, swept) => {
                 self.0 = swept;
