@@ -9,15 +9,18 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 
-use ringwalk::{FileType, Order, Walk};
+use ringwalk::{Backend, EntryRef, Error, FileType, Order, Visit, Walk};
 use tempfile::TempDir;
 use testkit::child;
 use testkit::or_skip;
 use testkit::skip::needs_root;
 use tests::deep::{self, DeepPlace};
 use tests::model::{Compare, Found, Model, Seen};
-use tests::{drivers, process, walks};
+use tests::{LIMIT, driver, drivers, process, walks};
 
 /// An order, and what it is for the model.
 struct Way {
@@ -222,11 +225,11 @@ fn a_chain_beyond_path_max() {
 }
 
 #[test]
-fn a_chain_of_ten_thousand() {
+fn a_chain_of_three_thousand() {
     let place = DeepPlace::new().unwrap();
-    deep::chain(place.path(), 10_000, "d").unwrap();
+    deep::chain(place.path(), 3_000, "d").unwrap();
     let roots = [place.path().to_owned()];
-    // Each in one way: the paths of one walk are 100 MB.
+    // Each in one way: the paths of one walk are 10 MB.
     let mut drivers = drivers().into_iter().cycle();
     for way in WAYS {
         let driver = drivers.next().unwrap();
@@ -239,6 +242,29 @@ fn a_chain_of_ten_thousand() {
         };
         let (streamed, expected) = (streamed.sorted(), model.run().sorted());
         streamed.assert_is(&expected, &context);
+    }
+}
+
+#[test]
+fn ten_thousand_levels() {
+    let _deadline = testkit::deadline(LIMIT * 2);
+    let place = DeepPlace::new().unwrap();
+    deep::chain(place.path(), 10_000, "d").unwrap();
+    let walk = Walk::new(place.path()).driver(driver(Backend::Auto));
+    for walk in [walk.clone(), walk.contents_first(true)] {
+        let seen = Arc::new(AtomicUsize::new(0));
+        let deepest = Arc::new(AtomicUsize::new(0));
+        let (all, most) = (Arc::clone(&seen), Arc::clone(&deepest));
+        walk.visit_parallel(move || {
+            let (all, most) = (Arc::clone(&all), Arc::clone(&most));
+            move |entry: Result<&EntryRef<'_>, &Error>| {
+                all.fetch_add(1, Relaxed);
+                most.fetch_max(entry.unwrap().depth(), Relaxed);
+                Visit::Continue
+            }
+        });
+        let found = (seen.load(Relaxed), deepest.load(Relaxed));
+        assert_eq!(found, (10_001, 10_000));
     }
 }
 

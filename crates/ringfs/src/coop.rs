@@ -10,6 +10,29 @@ const BURST: u32 = 48;
 
 thread_local! {
     static ANSWERED: Cell<u32> = const { Cell::new(0) };
+    /// The thread is inside [`exempt`].
+    static EXEMPT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Polls something that does not belong to the task that this thread may be polling: it takes nothing of
+/// that one's budget, and is not held up when that is used up.
+///
+/// ```
+/// use std::task::{Context, Poll, Waker};
+///
+/// let mut cx = Context::from_waker(Waker::noop());
+/// let all_ready = || (0..1000).all(|_| ringfs::coop::poll_proceed(&mut cx).is_ready());
+/// assert!(ringfs::coop::exempt(all_ready));
+/// ```
+pub fn exempt<T>(poll: impl FnOnce() -> T) -> T {
+    struct Until(bool);
+    impl Drop for Until {
+        fn drop(&mut self) {
+            EXEMPT.set(self.0);
+        }
+    }
+    let _until = Until(EXEMPT.replace(true));
+    poll()
 }
 
 /// Takes part in tokio's cooperative budget on its threads (`tokio::task::coop`); elsewhere the
@@ -33,6 +56,9 @@ thread_local! {
 /// # });
 /// ```
 pub fn poll_proceed(cx: &mut Context<'_>) -> Poll<()> {
+    if EXEMPT.get() {
+        return Poll::Ready(());
+    }
     #[cfg(feature = "tokio")]
     match tokio::task::coop::poll_proceed(cx) {
         Poll::Ready(progress) => progress.made_progress(),

@@ -81,6 +81,12 @@ impl Access {
         self.driver.backend() != Backend::ThisThread
     }
 
+    /// Whether there is any mount that passes questions on to a server.
+    #[expect(clippy::unused_self, reason = "it is the way to the files that knows")]
+    pub(crate) fn asks_servers(&self) -> bool {
+        MOUNTS.get().servers().is_some()
+    }
+
     /// Whether what is in memory can be had without sleeping where this answer came from.
     pub(crate) fn is_local(&self, stat: &Statx) -> bool {
         let locality = if self.driver.backend() == Backend::Threads {
@@ -234,8 +240,7 @@ impl Access {
             // Nothing tells whether it is in memory or elsewhere. That it is local like its parent
             // is likely, and announcing every call would cost too much: unless there is any mount that
             // passes it on to a server, which may never answer.
-            let elsewhere = MOUNTS.get().servers().is_some();
-            let fd = member.asleep_if(elsewhere, || fscall::openat(dir, name, OPEN))?;
+            let fd = member.asleep_if(self.asks_servers(), || fscall::openat(dir, name, OPEN))?;
             return Ok(Some(Opened::plain(fd, false, true)));
         }
         let how = OpenHow::new(OPEN, ResolveFlags::CACHED | ResolveFlags::NO_XDEV);

@@ -3,7 +3,8 @@
 //! * Directories are opened relative to their parents and links are not followed: no race with
 //!   those who swap a directory for a link, and no limit on the length of a path.
 //! * As many threads as cores while everything is in memory; more only while calls sleep.
-//! * Bounded memory: what is found ahead of the consumer, or ahead of its turn, waits for it.
+//! * Bounded memory: what is found ahead of the consumer, or ahead of its turn, waits for it. A directory
+//!   that has been found takes some hundred bytes until it is walked.
 //! * Every failure is an item of its own, with path, depth and system error.
 //!
 //! [`Walk`] describes a walk and runs it: as a stream ([`Walk::into_stream`]), with a visitor per

@@ -353,10 +353,13 @@ impl<V: OrderedVisitor> Node<V> {
         }
         let fd = at.ok_or(io::ErrorKind::NotFound)?;
         let dir = Arc::new(access.adopt(fd));
-        match &*self.handle() {
-            Handle::Parked(identity) if *identity != Place::of_fd(dir.as_fd())?.identity => {
-                Err(moved())
-            }
+        let parked = match &*self.handle() {
+            Handle::Parked(identity) => Some(*identity),
+            Handle::None | Handle::Open { .. } => None,
+        };
+        let known = self.place().map(|place| place.identity).or(parked);
+        match known {
+            Some(identity) if identity != Place::of_fd(dir.as_fd())?.identity => Err(moved()),
             _ => Ok(dir),
         }
     }

@@ -1,6 +1,7 @@
 //! What a walk was asked for.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use fscall::StatxMask;
 
@@ -99,6 +100,8 @@ impl Rules {
 pub(crate) struct Options {
     pub(crate) rules: Rules,
     pub(crate) ordered: bool,
+    /// Set while the consumer is behind.
+    pub(crate) held_up: Option<Arc<AtomicBool>>,
     /// How many threads may take part.
     pub(crate) threads: usize,
     /// How many directories may be open for reading at the same time.

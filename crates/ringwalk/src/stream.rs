@@ -3,7 +3,9 @@
 use std::fmt;
 use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker, ready};
 use std::vec;
 
@@ -162,7 +164,11 @@ impl Stream for Batches {
                         return Poll::Ready(Some(batch.items));
                     }
                     ready!(coop::poll_proceed(cx));
-                    if ready!(walking.flow.poll_take(cx, &mut walking.batches)) {
+                    let taken = walking.flow.poll_take(cx, &mut walking.batches);
+                    if let Some(was_held_up) = ready!(taken) {
+                        if was_held_up {
+                            walking.walker.wake_someone();
+                        }
                         continue;
                     }
                     if let Some(error) = walking.walker.take_failure() {
@@ -190,7 +196,11 @@ impl Walking {
         let flow = Arc::new(Flow::default());
         let ordered = walk.is_ordered();
         let walking = Self {
-            walker: walk.walker(Arc::new(Collector(Arc::clone(&flow))), ordered),
+            walker: walk.walker(
+                Arc::new(Collector(Arc::clone(&flow))),
+                ordered,
+                Some(Arc::clone(&flow.held_up)),
+            ),
             flow,
             batches: Vec::new(),
         };
@@ -201,7 +211,6 @@ impl Walking {
 
 impl Drop for Walking {
     fn drop(&mut self) {
-        // Ended first, so that no worker stays in a wait.
         self.flow.give_up();
         self.walker.finish();
         self.walker.dismantle();
@@ -212,7 +221,9 @@ impl Drop for Walking {
 #[derive(Default)]
 struct Flow {
     state: Mutex<Ahead>,
-    has_room: Condvar,
+    /// The walk is as far ahead as it may be. Nobody waits for that to end: its threads leave, and the
+    /// consumer brings them back.
+    held_up: Arc<AtomicBool>,
 }
 
 /// What the walk is ahead of the consumer.
@@ -229,14 +240,14 @@ struct Ahead {
 }
 
 impl Flow {
-    /// Adds entries as soon as there is room; false if nobody wants any more. A worker that waits here
-    /// is a thread of ours: the consumer is slower than the walk.
+    /// Adds entries; false if nobody wants any more.
     fn add(&self, batch: Batch) -> bool {
-        let is_full = |ahead: &mut Ahead| ahead.bytes >= AHEAD && !ahead.given_up;
-        let ahead = self.has_room.wait_while(lock(&self.state), is_full);
-        let mut ahead = ahead.unwrap_or_else(PoisonError::into_inner);
+        let mut ahead = lock(&self.state);
         ahead.bytes += batch.bytes;
         ahead.batches.push(batch);
+        if ahead.bytes >= AHEAD {
+            self.held_up.store(true, SeqCst);
+        }
         let wakes = ahead.bytes >= WORTH_WAKING;
         let waker = wakes.then(|| ahead.waiting.take()).flatten();
         let wanted = !ahead.given_up;
@@ -256,25 +267,22 @@ impl Flow {
         wake(waker);
     }
 
-    /// Takes all there is, the next one last; false at the end.
-    fn poll_take(&self, cx: &Context<'_>, batches: &mut Vec<Batch>) -> Poll<bool> {
+    /// Takes all there is, the next one last, and whether the walk was held up; `None` at the end.
+    fn poll_take(&self, cx: &Context<'_>, batches: &mut Vec<Batch>) -> Poll<Option<bool>> {
         let mut ahead = lock(&self.state);
         if ahead.batches.is_empty() {
             if ahead.finished {
-                return Poll::Ready(false);
+                return Poll::Ready(None);
             }
             ahead.waiting = Some(cx.waker().clone());
             return Poll::Pending;
         }
-        let was_full = ahead.bytes >= AHEAD;
         std::mem::swap(&mut ahead.batches, batches);
         ahead.bytes = 0;
+        let was_held_up = self.held_up.swap(false, SeqCst);
         drop(ahead);
-        if was_full {
-            self.has_room.notify_all();
-        }
         batches.reverse();
-        Poll::Ready(true)
+        Poll::Ready(Some(was_held_up))
     }
 
     fn finish(&self) {
@@ -287,7 +295,6 @@ impl Flow {
 
     fn give_up(&self) {
         lock(&self.state).given_up = true;
-        self.has_room.notify_all();
     }
 }
 

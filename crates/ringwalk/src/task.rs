@@ -46,6 +46,8 @@ pub(crate) struct DirTask<V: OrderedVisitor> {
     pub(crate) visited: usize,
     /// The answers that are on their way.
     spread: Option<Spread>,
+    /// The right to the descriptor that was lent for them.
+    lent: Option<Descriptor>,
     /// The walk ends with this directory.
     quits: bool,
     counted: bool,
@@ -90,6 +92,8 @@ pub(crate) enum Step {
     Pending,
     /// Enough output waits to be emitted; it goes on when emission comes here.
     Throttled,
+    /// The consumer is behind; it goes on when that has caught up.
+    HeldUp,
 }
 
 impl<V: OrderedVisitor> DirTask<V> {
@@ -112,6 +116,7 @@ impl<V: OrderedVisitor> DirTask<V> {
             asked: Asked::default(),
             visited: 0,
             spread: None,
+            lent: None,
             quits: false,
             counted: false,
             _descriptor: descriptor,
@@ -149,6 +154,7 @@ impl<V: OrderedVisitor> DirTask<V> {
             let next = match self.stage {
                 Stage::Look => self.look(turn, cx),
                 Stage::Open => self.open(turn, cx),
+                Stage::Read if turn.walker.is_held_up() => return Step::HeldUp,
                 Stage::Read if turn.walker.should_wait() && !self.node.output.is_wanted() => {
                     return Step::Throttled;
                 }
@@ -299,11 +305,12 @@ impl<V: OrderedVisitor> DirTask<V> {
             stat: None,
         };
         let error = Error::new(Action::Open, entry.path_bytes(), node.depth(), error);
-        match turn
-            .walker
-            .visitor()
-            .unopened(&entry, &error, &mut self.out)
-        {
+        let own = if turn.walker.options.rules.contents_first {
+            &mut self.last
+        } else {
+            &mut self.out
+        };
+        match turn.walker.visitor().unopened(&entry, &error, own) {
             Visit::Continue | Visit::Prune => self.end(turn),
             Visit::Quit => self.quit(turn),
         }
@@ -379,10 +386,14 @@ impl<V: OrderedVisitor> DirTask<V> {
             let lent = match &**dir {
                 OpenDir::Ring(_) => None,
                 // Without a descriptor to spare it goes on by itself as well.
-                OpenDir::Plain(_) => match turn.walker.access.lend(dir) {
-                    Ok(lent) => Some(lent),
-                    Err(_) => return Poll::Ready(Stage::Visit),
-                },
+                OpenDir::Plain(_) => {
+                    self.lent = turn.walker.reading.take();
+                    let lent = self.lent.as_ref();
+                    match lent.and_then(|_| turn.walker.access.lend(dir).ok()) {
+                        Some(lent) => Some(lent),
+                        None => return Poll::Ready(Stage::Visit),
+                    }
+                }
             };
             self.node.prefix(&mut turn.scratch.prefix);
             let visible = Visible {
@@ -435,6 +446,7 @@ impl<V: OrderedVisitor> DirTask<V> {
         self.tools.chunk.advance(count);
         self.asked.forget();
         self.spread = None;
+        self.lent = None;
         if end == Visited::Quit {
             return self.quit(turn);
         }

@@ -186,6 +186,7 @@ impl<V: OrderedVisitor> DirTask<V> {
         let mut entry = visible.entry(&found);
         let known = match known {
             Ok(known) => known,
+            Err(_) if !rules.admits(&entry) => return Visit::Continue,
             Err(error) => {
                 let error = Error::new(Action::Stat, entry.path_bytes(), entry.depth, error);
                 return visitor.error(&error, out);
@@ -260,7 +261,15 @@ impl<V: OrderedVisitor> Looker<'_, '_, V> {
         let mask = self.walker.mask_for(&entry);
         let is_link = |file_type: Option<FileType>| file_type.is_some_and(FileType::is_symlink);
         if answer.is_none() && !mask.is_empty() && !(follows && is_link(file_type)) {
-            answer = Some(lstat(self.visible.dir, found.c_name(), mask));
+            let look = || lstat(self.visible.dir, found.c_name(), mask);
+            // A server that never answers may be mounted in the warmest directory.
+            let may_be_mount = file_type.is_none_or(FileType::is_dir);
+            answer = Some(match self.member {
+                Some(member) if may_be_mount && self.walker.access.asks_servers() => {
+                    member.may_sleep(look)
+                }
+                _ => look(),
+            });
             if let Some(watch) = &mut self.watch {
                 watch.look();
             }

@@ -45,7 +45,8 @@ pub trait OrderedVisitor: Send + Sync + 'static {
         self.error(error, out)
     }
 
-    /// A root that cannot be looked at, or a directory that cannot be read on.
+    /// A root that cannot be looked at, a directory that cannot be read on, a link that cannot be
+    /// followed, or a directory whose turn has come after its contents and that is no longer where it was.
     fn error(&self, error: &Error, out: &mut Self::Segment) -> Visit;
 
     /// How many bytes the segment keeps in memory; 0 says that it is empty and need not be
@@ -71,7 +72,8 @@ pub trait OrderedVisitor: Send + Sync + 'static {
 /// Visits a tree on several threads, in any order; each thread that takes part has a visitor of
 /// its own.
 pub trait ParallelVisitor: Send {
-    /// Visits an entry, or what is there instead of one. A directory comes before its contents.
+    /// Visits an entry, or what is there instead of one. A directory comes before its contents, or after
+    /// them where that was [asked for](crate::Walk::contents_first).
     /// For an error [`Visit::Prune`] means the same as [`Visit::Continue`].
     fn visit(&mut self, entry: Result<&EntryRef<'_>, &Error>) -> Visit;
 }

@@ -6,6 +6,7 @@ use std::num::NonZeroUsize;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use fscall::StatxMask;
 use ringfs::{Backend, Driver};
@@ -29,7 +30,8 @@ const MOST_KEPT: usize = 16 * 1024;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Order {
-    /// As they are found; a directory comes before its contents.
+    /// As they are found; a directory comes before its contents, unless these are to come
+    /// [first](Walk::contents_first).
     #[default]
     Any,
     /// A directory, then its contents in the order in which the system lists them, each
@@ -119,11 +121,11 @@ impl Walk {
     /// find, which sorts so since looking at inodes in their order on the disk saves seeks. It
     /// is not unless asked. It takes the place of another order of entries.
     pub fn sort_large_by_inode(mut self, sort: bool) -> Self {
-        self.rules.sort = if sort {
-            Sort::LargeByInode
-        } else {
-            Sort::Listed
-        };
+        if sort {
+            self.rules.sort = Sort::LargeByInode;
+        } else if matches!(self.rules.sort, Sort::LargeByInode) {
+            self.rules.sort = Sort::Listed;
+        }
         self
     }
 
@@ -173,17 +175,18 @@ impl Walk {
     /// Whether symbolic links are followed, roots included: type and metadata are those of what the
     /// link leads to, and a directory there is walked. A link to nothing is handed out as a link. One
     /// that leads to a directory that it is in is an error of its own
-    /// ([`ErrorKind::Loop`](crate::ErrorKind::Loop)); so no walk is endless, but a directory that
+    /// ([`ErrorKind::Loop`](crate::ErrorKind::Loop)), and so is one that can't be followed for another
+    /// reason; both in place of the entry. So no walk is endless, but a directory that
     /// several links lead to is walked several times, unless [`visit_once`](Self::visit_once) is asked
     /// for.
     pub fn follow_links(mut self, yes: bool) -> Self {
-        self.rules.follow = if yes { Follow::All } else { Follow::None };
+        set(&mut self.rules.follow, Follow::All, yes);
         self
     }
 
     /// Whether roots that are symbolic links are followed, and no others.
     pub fn follow_root_links(mut self, yes: bool) -> Self {
-        self.rules.follow = if yes { Follow::Roots } else { Follow::None };
+        set(&mut self.rules.follow, Follow::Roots, yes);
         self
     }
 
@@ -200,11 +203,7 @@ impl Walk {
     /// entered. So is a btrfs subvolume.
     #[doc(alias = "xdev")]
     pub fn same_file_system(mut self, yes: bool) -> Self {
-        self.rules.boundary = if yes {
-            Boundary::FileSystem
-        } else {
-            Boundary::None
-        };
+        set(&mut self.rules.boundary, Boundary::FileSystem, yes);
         self
     }
 
@@ -212,7 +211,7 @@ impl Walk {
     /// of the same file system (bind mounts), and no subvolumes. It goes by the mount's id (Linux 5.8);
     /// before that it is the same as [`same_file_system`](Self::same_file_system).
     pub fn same_mount(mut self, yes: bool) -> Self {
-        self.rules.boundary = if yes { Boundary::Mount } else { Boundary::None };
+        set(&mut self.rules.boundary, Boundary::Mount, yes);
         self
     }
 
@@ -322,7 +321,7 @@ impl Walk {
     /// Walks with a visitor whose output is emitted in find's order; returns when all is done.
     /// The calling thread takes part, and a visitor's panic is thrown on it, once.
     pub fn visit_in_order<V: OrderedVisitor>(self, visitor: Arc<V>) {
-        self.walker(visitor, true).run_to_the_end();
+        self.walker(visitor, true, None).run_to_the_end();
     }
 
     /// Walks with visitors made by `make`; returns when all is done. No more are made than work at
@@ -352,7 +351,7 @@ impl Walk {
         P: ParallelVisitor + 'static,
         F: Fn() -> P + Send + Sync + 'static,
     {
-        self.walker(Arc::new(Parallel::new(make)), false)
+        self.walker(Arc::new(Parallel::new(make)), false, None)
             .run_to_the_end();
     }
 
@@ -382,6 +381,7 @@ impl Walk {
         self,
         visitor: Arc<V>,
         ordered: bool,
+        held_up: Option<Arc<AtomicBool>>,
     ) -> Arc<Walker<V>> {
         let files = fscall::limits::nofile().map_or(1024, |(soft, _)| soft);
         // A quarter for directories that are read, a quarter for those kept open for what is below
@@ -397,11 +397,21 @@ impl Walk {
         };
         let options = Options {
             rules: self.rules,
+            held_up,
             ordered,
             threads: most.min(share),
             open: most.min(share).min(MOST_OPEN),
             kept: share.min(MOST_KEPT),
         };
         Walker::new(visitor, options, Access::new(driver), &self.roots)
+    }
+}
+
+/// Makes a choice, or takes just that one back.
+fn set<T: Default + PartialEq>(choice: &mut T, value: T, yes: bool) {
+    if yes {
+        *choice = value;
+    } else if *choice == value {
+        *choice = T::default();
     }
 }

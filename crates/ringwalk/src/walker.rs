@@ -5,13 +5,14 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, HashSet};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::Ordering::{AcqRel, Relaxed};
+use std::sync::atomic::Ordering::{AcqRel, Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Waker};
 
 use blockpool::{Crew, Member, NoThread, SleepWatch, Work};
 use fscall::StatxMask;
+use ringfs::coop;
 
 use crate::access::Access;
 use crate::descriptors::Descriptors;
@@ -37,7 +38,7 @@ pub(crate) struct Walker<V: OrderedVisitor> {
     pub(crate) options: Options,
     pub(crate) access: Access,
     /// For directories that are being read, and for those that others below need.
-    reading: Descriptors,
+    pub(crate) reading: Descriptors,
     pub(crate) kept: Descriptors,
     queue: Mutex<Queue<V>>,
     emitter: Mutex<Emitter<V>>,
@@ -356,6 +357,12 @@ impl<V: OrderedVisitor> Walker<V> {
         }
     }
 
+    /// The consumer is behind: nobody goes on until it [brings](Self::wake_someone) somebody.
+    pub(crate) fn is_held_up(&self) -> bool {
+        let held_up = self.options.held_up.as_ref();
+        held_up.is_some_and(|held_up| held_up.load(SeqCst))
+    }
+
     /// Brings a thread to the work: the caller's if it is idle, else one of the crew.
     pub(crate) fn wake_someone(&self) {
         if std::mem::take(&mut lock(&self.caller).waits) {
@@ -437,7 +444,7 @@ impl<V: OrderedVisitor> Walker<V> {
 
     /// The next thing to do.
     fn next(&self, scratch: &mut Scratch<V>) -> Option<Box<DirTask<V>>> {
-        if self.is_stopped() {
+        if self.is_stopped() || self.is_held_up() {
             return None;
         }
         let mut queue = lock(&self.queue);
@@ -487,17 +494,21 @@ impl<V: OrderedVisitor> Walker<V> {
         let mut park: Option<Arc<Park<V>>> = None;
         let mut waker = Waker::noop().clone();
         loop {
-            let step = task.step(
-                &mut Turn {
-                    walker: self,
-                    member,
-                    scratch: &mut *scratch,
-                },
-                &mut Context::from_waker(&waker),
-            );
+            let mut turn = Turn {
+                walker: self,
+                member,
+                scratch: &mut *scratch,
+            };
+            // The calling thread may be that of a task of its own.
+            let mut cx = Context::from_waker(&waker);
+            let step = coop::exempt(|| task.step(&mut turn, &mut cx));
             let back = match (step, &park) {
                 (Step::Done, _) => return self.done(*task, scratch),
                 (Step::Throttled, _) => self.throttle(task),
+                (Step::HeldUp, _) => {
+                    self.resume(task);
+                    None
+                }
                 (Step::Pending, Some(park)) => park.leave(task),
                 // Most directories never wait for anybody, so it is made only now.
                 (Step::Pending, None) => {
@@ -574,7 +585,7 @@ impl<V: OrderedVisitor> Work for Walker<V> {
     }
 
     fn waiting(&self) -> usize {
-        if self.is_stopped() {
+        if self.is_stopped() || self.is_held_up() {
             return 0;
         }
         let queue = lock(&self.queue);
