@@ -213,7 +213,8 @@ fn a_batch_can_be_dropped_at_any_poll() {
             }
             idle(&driver);
             let after = process::settles(process::descriptors, |&count| count <= before);
-            assert_eq!(after, before);
+            // The ring of the driver before may have been on its way out.
+            assert!(after <= before, "{after} descriptors, {before} before");
             assert!(ask(dir.statx_many(&names)).iter().all(Result::is_ok));
         }
     });

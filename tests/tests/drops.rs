@@ -39,7 +39,7 @@ fn check_descriptors(drivers: &[Driver], before: usize) {
     };
     assert_eq!(process::settles(idle, |&count| count == 0), 0);
     let after = process::settles(process::descriptors, |&count| count <= before);
-    assert_eq!(after, before, "descriptors");
+    assert!(after <= before, "{after} descriptors, {before} before");
 }
 
 /// Drivers whose threads and rings are there already.

@@ -95,7 +95,7 @@ fn a_dropped_stream_ends_its_walk() {
             }
         }
         let after = process::settles(process::descriptors, |&count| count <= before);
-        assert_eq!(after, before, "descriptors");
+        assert!(after <= before, "{after} descriptors, {before} before");
         // What is left of it waits for work, and computes nothing.
         let cpu = process::cpu_time();
         std::thread::sleep(Duration::from_millis(300));
