@@ -5,15 +5,14 @@
 mod pace;
 mod server;
 
-use std::fmt::Display;
 use std::fs;
-use std::io::{self, BufRead, BufReader, Write};
-use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
+use std::io::{self, BufRead, Write};
+use std::path::Path;
+use std::process::ExitCode;
 use std::time::Duration;
 
 use testkit::Skip;
+use testkit::fuse::process::{self, ServerProcess};
 
 use self::server::Mounted;
 pub use self::server::Shape;
@@ -21,9 +20,6 @@ use crate::slow::Scenario;
 
 /// The [`Shape`] that a child is to serve; no other process has it.
 const VARIABLE: &str = "WALK_BENCH_TREE";
-
-/// What stands before the path of the mount point.
-const MOUNTED: &str = "mounted ";
 
 /// Serves until standard input ends if this process was started by [`SlowTree::new`]; `None` if not.
 ///
@@ -40,13 +36,8 @@ pub fn serve_if_child() -> Option<ExitCode> {
     Some(served.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS))
 }
 
-/// Says where the mount is, then obeys one line after the other, and answers each with one.
-fn serve(tree: &Mounted, orders: impl BufRead, mut answers: impl Write) -> io::Result<()> {
-    writeln!(answers, "{MOUNTED}{}", tree.path().display())?;
-    for order in orders.lines() {
-        writeln!(answers, "{}", obey(tree, &order?)?)?;
-    }
-    Ok(())
+fn serve(tree: &Mounted, orders: impl BufRead, answers: impl Write) -> io::Result<()> {
+    process::serve(tree.path(), orders, answers, |order| obey(tree, order))
 }
 
 fn obey(tree: &Mounted, order: &str) -> io::Result<usize> {
@@ -66,13 +57,7 @@ fn obey(tree: &Mounted, order: &str) -> io::Result<usize> {
 
 /// The tree, mounted until this is dropped. At first it is not slow.
 #[derive(Debug)]
-pub struct SlowTree {
-    child: Child,
-    /// `None` once the server is to end.
-    orders: Option<ChildStdin>,
-    answers: BufReader<ChildStdout>,
-    point: PathBuf,
-}
+pub struct SlowTree(ServerProcess);
 
 impl SlowTree {
     /// Starts this program once more, which has to call [`serve_if_child`].
@@ -82,38 +67,12 @@ impl SlowTree {
     pub fn new(shape: Shape) -> Result<Self, Skip> {
         let name = "mount a slow tree";
         testkit::skip::needs_root(name)?;
-        let skip = |reason: &dyn Display| Skip::missing(name, reason.to_string());
-        let mut child = std::env::current_exe()
-            .and_then(|program| {
-                Command::new(program)
-                    .env(VARIABLE, shape.to_string())
-                    .stdin(Stdio::piped())
-                    .stdout(Stdio::piped())
-                    // Control-C ends the program alone, and the server unmounts after it.
-                    .process_group(0)
-                    .spawn()
-            })
-            .map_err(|error| skip(&error))?;
-        let (Some(orders), Some(answers)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err(skip(&"the server has no pipes"));
-        };
-        let mut tree = Self {
-            child,
-            orders: Some(orders),
-            answers: BufReader::new(answers),
-            point: PathBuf::new(),
-        };
-        let line = tree.line().map_err(|error| skip(&error))?;
-        tree.point = match line.strip_prefix(MOUNTED) {
-            Some(point) => point.into(),
-            None => return Err(skip(&line)),
-        };
-        Ok(tree)
+        ServerProcess::start(name, (VARIABLE, shape.to_string())).map(Self)
     }
 
     /// Its root.
     pub fn path(&self) -> &Path {
-        &self.point
+        self.0.path()
     }
 
     /// From now on it is as slow as that, without jitter.
@@ -122,7 +81,9 @@ impl SlowTree {
     /// The server is gone.
     pub fn set(&mut self, scenario: Scenario) -> io::Result<()> {
         let (micros, width) = (scenario.delay.as_micros(), scenario.width);
-        self.order(format_args!("pace {micros} {width}")).map(drop)
+        self.0
+            .order(format_args!("pace {micros} {width}"))
+            .map(drop)
     }
 
     /// The kernel does not know anything of the tree any more.
@@ -130,7 +91,7 @@ impl SlowTree {
     /// # Errors
     /// The server is gone.
     pub fn forget(&mut self) -> io::Result<()> {
-        self.order("forget").map(drop)
+        self.0.order("forget").map(drop)
     }
 
     /// How much the kernel has asked so far.
@@ -138,31 +99,7 @@ impl SlowTree {
     /// # Errors
     /// The server is gone.
     pub fn requests(&mut self) -> io::Result<usize> {
-        self.order("requests")
-    }
-
-    fn order(&mut self, order: impl Display) -> io::Result<usize> {
-        if let Some(orders) = &mut self.orders {
-            // In one piece: it is not buffered.
-            orders.write_all(format!("{order}\n").as_bytes())?;
-        }
-        self.line()?.parse().map_err(io::Error::other)
-    }
-
-    fn line(&mut self) -> io::Result<String> {
-        let mut line = String::new();
-        self.answers.read_line(&mut line)?;
-        match line.strip_suffix('\n') {
-            Some(line) => Ok(line.to_owned()),
-            None => Err(io::Error::other("the server has ended")),
-        }
-    }
-}
-
-impl Drop for SlowTree {
-    fn drop(&mut self) {
-        drop(self.orders.take());
-        let _ = self.child.wait();
+        self.0.order("requests")
     }
 }
 

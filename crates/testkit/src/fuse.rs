@@ -5,6 +5,7 @@
 //! its delay has passed, and no thread waits for that. [`remote`] has it in another process.
 
 pub mod hostile;
+pub mod process;
 mod queue;
 pub mod remote;
 mod server;

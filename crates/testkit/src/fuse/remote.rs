@@ -17,21 +17,17 @@
 //! }
 //! ```
 
-use std::fmt::Display;
-use std::io::{self, BufRead, BufReader, Write};
-use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
+use std::io::{self, BufRead, Write};
+use std::path::Path;
+use std::process::ExitCode;
 use std::time::Duration;
 
 use super::Fuse;
+use super::process::{self, ServerProcess};
 use crate::Skip;
 
 /// How many files a child is to serve; no other process has it.
 const VARIABLE: &str = "TESTKIT_FUSE_FILES";
-
-/// What stands before the path of the mount point.
-const MOUNTED: &str = "mounted ";
 
 /// Serves until standard input ends if this process was started by [`Remote::new`]; `None` if not.
 ///
@@ -45,13 +41,8 @@ pub fn serve_if_child() -> Option<ExitCode> {
     Some(served.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS))
 }
 
-/// Says where the mount is, then obeys one line after the other, and answers each with one.
-fn serve(fuse: &Fuse, orders: impl BufRead, mut answers: impl Write) -> io::Result<()> {
-    writeln!(answers, "{MOUNTED}{}", fuse.path().display())?;
-    for order in orders.lines() {
-        writeln!(answers, "{}", obey(fuse, &order?)?)?;
-    }
-    Ok(())
+fn serve(fuse: &Fuse, orders: impl BufRead, answers: impl Write) -> io::Result<()> {
+    process::serve(fuse.path(), orders, answers, |order| obey(fuse, order))
 }
 
 fn obey(fuse: &Fuse, order: &str) -> io::Result<usize> {
@@ -72,13 +63,7 @@ fn obey(fuse: &Fuse, order: &str) -> io::Result<usize> {
 
 /// A [`Fuse`] that another process serves, until this is dropped.
 #[derive(Debug)]
-pub struct Remote {
-    child: Child,
-    /// `None` once the server is to end.
-    orders: Option<ChildStdin>,
-    answers: BufReader<ChildStdout>,
-    point: PathBuf,
-}
+pub struct Remote(ServerProcess);
 
 impl Remote {
     /// Starts this program once more, which has to call [`serve_if_child`], and has it mount so
@@ -87,39 +72,12 @@ impl Remote {
     /// # Errors
     /// No root, or no FUSE.
     pub fn new(files: u64) -> Result<Self, Skip> {
-        let name = "mount fuse";
-        let skip = |reason: &dyn Display| Skip::missing(name, reason.to_string());
-        let mut child = std::env::current_exe()
-            .and_then(|program| {
-                Command::new(program)
-                    .env(VARIABLE, files.to_string())
-                    .stdin(Stdio::piped())
-                    .stdout(Stdio::piped())
-                    // Control-C ends the program alone, and the server unmounts after it.
-                    .process_group(0)
-                    .spawn()
-            })
-            .map_err(|error| skip(&error))?;
-        let (Some(orders), Some(answers)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err(skip(&"the server has no pipes"));
-        };
-        let mut fuse = Self {
-            child,
-            orders: Some(orders),
-            answers: BufReader::new(answers),
-            point: PathBuf::new(),
-        };
-        let line = fuse.line().map_err(|error| skip(&error))?;
-        fuse.point = match line.strip_prefix(MOUNTED) {
-            Some(point) => point.into(),
-            None => return Err(skip(&line)),
-        };
-        Ok(fuse)
+        ServerProcess::start("mount fuse", (VARIABLE, files.to_string())).map(Self)
     }
 
     /// The root of the file system.
     pub fn path(&self) -> &Path {
-        &self.point
+        self.0.path()
     }
 
     /// As [`Fuse::set_delay`].
@@ -127,7 +85,8 @@ impl Remote {
     /// # Errors
     /// The server is gone.
     pub fn set_delay(&mut self, delay: Duration) -> io::Result<()> {
-        self.order(format_args!("delay {}", delay.as_micros()))
+        self.0
+            .order(format_args!("delay {}", delay.as_micros()))
             .map(drop)
     }
 
@@ -136,7 +95,8 @@ impl Remote {
     /// # Errors
     /// The server is gone.
     pub fn set_jitter(&mut self, jitter: Duration) -> io::Result<()> {
-        self.order(format_args!("jitter {}", jitter.as_micros()))
+        self.0
+            .order(format_args!("jitter {}", jitter.as_micros()))
             .map(drop)
     }
 
@@ -145,7 +105,7 @@ impl Remote {
     /// # Errors
     /// The server is gone.
     pub fn set_width(&mut self, width: usize) -> io::Result<()> {
-        self.order(format_args!("width {width}")).map(drop)
+        self.0.order(format_args!("width {width}")).map(drop)
     }
 
     /// As [`Fuse::forget_names`].
@@ -153,7 +113,7 @@ impl Remote {
     /// # Errors
     /// The kernel refuses, and the server is gone.
     pub fn forget_names(&mut self) -> io::Result<()> {
-        self.order("forget").map(drop)
+        self.0.order("forget").map(drop)
     }
 
     /// As [`Fuse::requests`].
@@ -161,7 +121,7 @@ impl Remote {
     /// # Errors
     /// The server is gone.
     pub fn requests(&mut self) -> io::Result<usize> {
-        self.order("requests")
+        self.0.order("requests")
     }
 
     /// As [`Fuse::parallel_lookups`].
@@ -169,31 +129,7 @@ impl Remote {
     /// # Errors
     /// The server is gone.
     pub fn parallel_lookups(&mut self) -> io::Result<bool> {
-        self.order("parallel").map(|granted| granted == 1)
-    }
-
-    fn order(&mut self, order: impl Display) -> io::Result<usize> {
-        if let Some(orders) = &mut self.orders {
-            // In one piece: it is not buffered.
-            orders.write_all(format!("{order}\n").as_bytes())?;
-        }
-        self.line()?.parse().map_err(io::Error::other)
-    }
-
-    fn line(&mut self) -> io::Result<String> {
-        let mut line = String::new();
-        self.answers.read_line(&mut line)?;
-        match line.strip_suffix('\n') {
-            Some(line) => Ok(line.to_owned()),
-            None => Err(io::Error::other("the server has ended")),
-        }
-    }
-}
-
-impl Drop for Remote {
-    fn drop(&mut self) {
-        drop(self.orders.take());
-        let _ = self.child.wait();
+        self.0.order("parallel").map(|granted| granted == 1)
     }
 }
 
