@@ -55,9 +55,9 @@ fn has_place(others: usize) -> bool {
 }
 
 impl Counts {
-    /// One more thread is worth sending for, since there is work for so many. Growth behind sleeping members is gradual (a quarter
-    /// more at a time): calls that were announced to sleep and did not are over before a spare
-    /// has even woken up, so a warm burst starts next to none.
+    /// One more thread is worth sending for, since there is work for so many. Growth behind sleeping
+    /// members is gradual (a quarter more at a time): calls that were announced to sleep and did not
+    /// are over before a spare has even woken up, so a warm burst starts next to none.
     fn wants(&self, limit: usize, jobs: usize) -> bool {
         has_place(self.awake + self.arriving)
             && self.total() < limit

@@ -81,12 +81,6 @@ impl Access {
         self.driver.backend() != Backend::ThisThread
     }
 
-    /// Whether there is any mount that passes questions on to a server.
-    #[expect(clippy::unused_self, reason = "it is the way to the files that knows")]
-    pub(crate) fn asks_servers(&self) -> bool {
-        MOUNTS.get().servers().is_some()
-    }
-
     /// Whether what is in memory can be had without sleeping where this answer came from.
     pub(crate) fn is_local(&self, stat: &Statx) -> bool {
         let locality = if self.driver.backend() == Backend::Threads {
@@ -240,7 +234,7 @@ impl Access {
             // Nothing tells whether it is in memory or elsewhere. That it is local like its parent
             // is likely, and announcing every call would cost too much: unless there is any mount that
             // passes it on to a server, which may never answer.
-            let fd = member.asleep_if(self.asks_servers(), || fscall::openat(dir, name, OPEN))?;
+            let fd = member.asleep_if(has_servers(), || fscall::openat(dir, name, OPEN))?;
             return Ok(Some(Opened::plain(fd, false, true)));
         }
         let how = OpenHow::new(OPEN, ResolveFlags::CACHED | ResolveFlags::NO_XDEV);
@@ -296,6 +290,11 @@ impl Access {
                 .inode_order_helps(&stat, self.driver.backend() != Backend::Threads)
         })
     }
+}
+
+/// Whether there is any mount that passes questions on to a server.
+pub(crate) fn has_servers() -> bool {
+    MOUNTS.get().servers().is_some()
 }
 
 /// What a link leads to; `None` if to nothing. It may sleep for as long as whoever is there likes.

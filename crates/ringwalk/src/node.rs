@@ -5,11 +5,12 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
-use fscall::OFlags;
+use fscall::{FileType, OFlags};
 
 use crate::access::{Access, OpenDir};
 use crate::chunk::Found;
 use crate::descriptors::{Descriptor, Descriptors};
+use crate::entry::EntryRef;
 use crate::output::Output;
 use crate::place::{Identity, Place};
 use crate::span::Span;
@@ -135,11 +136,6 @@ impl<V: OrderedVisitor> Node<V> {
         self.depth
     }
 
-    /// The inode number that the parent lists.
-    pub(crate) fn ino(&self) -> u64 {
-        self.ino
-    }
-
     /// Where in the walk's order it lies, as far as numbers can tell.
     pub(crate) fn span(&self) -> Span {
         self.span
@@ -253,6 +249,24 @@ impl<V: OrderedVisitor> Node<V> {
         match &self.parent {
             Some(parent) => parent.prefix(out),
             None => out.clear(),
+        }
+    }
+
+    /// The directory as its own entry, found in `parent`, with what stands before its name.
+    pub(crate) fn entry<'a>(
+        &'a self,
+        parent: Option<&'a Arc<OpenDir>>,
+        dir_path: &'a [u8],
+    ) -> EntryRef<'a> {
+        EntryRef {
+            dir: parent.map_or(fscall::CWD, |dir| dir.as_fd()),
+            dir_path,
+            name: &self.name,
+            depth: self.depth,
+            ino: self.ino,
+            file_type: Some(FileType::DIRECTORY),
+            followed: self.is_followed(),
+            stat: None,
         }
     }
 

@@ -5,8 +5,8 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
+use fscall::StatxMask;
 use fscall::mounts::Mounts;
-use fscall::{FileType, StatxMask};
 
 use crate::access::{OpenDir, Opened};
 use crate::asked::Asked;
@@ -294,16 +294,7 @@ impl<V: OrderedVisitor> DirTask<V> {
         let node = &self.node;
         let parent = node.parent().and_then(|parent| parent.dir());
         node.parent_prefix(&mut turn.scratch.prefix);
-        let entry = EntryRef {
-            dir: parent.as_ref().map_or(fscall::CWD, |dir| dir.as_fd()),
-            dir_path: &turn.scratch.prefix,
-            name: node.name(),
-            depth: node.depth(),
-            ino: node.ino(),
-            file_type: Some(FileType::DIRECTORY),
-            followed: node.is_followed(),
-            stat: None,
-        };
+        let entry = node.entry(parent.as_ref(), &turn.scratch.prefix);
         let error = Error::new(Action::Open, entry.path_bytes(), node.depth(), error);
         let own = if turn.walker.options.rules.contents_first {
             &mut self.last
@@ -555,21 +546,26 @@ impl<V: OrderedVisitor> DirTask<V> {
     fn finish(&mut self, turn: &mut Turn<'_, V>, mut here: Option<Arc<OpenDir>>) {
         let mut node = Arc::clone(&self.node);
         while node.one_finished() {
-            let above = if node.is_entered() && !turn.walker.is_stopped() {
-                let above = above(turn, &node, here.as_deref());
-                if self.visit_late(turn, &node, &above) == Visit::Quit {
+            let mut parent_dir = None;
+            if node.is_entered() && !turn.walker.is_stopped() {
+                let visit = match above(turn, &node, here.as_deref()) {
+                    Ok(dir) => {
+                        parent_dir = dir;
+                        self.visit_late(turn, &node, parent_dir.as_ref())
+                    }
+                    Err(error) => self.miss_late(turn, &node, error),
+                };
+                self.cut(turn.walker);
+                if visit == Visit::Quit {
                     self.tools.parts.push(Part::Quit);
                 }
-                above.ok().flatten()
-            } else {
-                None
-            };
+            }
             turn.walker.publish(&node, &mut self.tools.parts, true);
             let Some(parent) = node.parent() else {
                 return;
             };
             node = Arc::clone(parent);
-            here = above;
+            here = parent_dir;
         }
     }
 }

@@ -1,13 +1,13 @@
 //! The entries of a directory, one after the other: what is asked about them, and what comes of it.
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
 use blockpool::SleepWatch;
 use fscall::{FileType, Statx, StatxMask};
 
-use crate::access::{OpenDir, followed};
+use crate::access::{OpenDir, followed, has_servers};
 use crate::chunk::{Chunk, Found};
 use crate::entry::{EntryRef, lstat};
 use crate::error::{Action, Error};
@@ -121,34 +121,14 @@ impl<V: OrderedVisitor> DirTask<V> {
         &mut self,
         turn: &mut Turn<'_, V>,
         node: &Node<V>,
-        above: &io::Result<Option<Arc<OpenDir>>>,
+        above: Option<&Arc<OpenDir>>,
     ) -> Visit {
         let (walker, member) = (turn.walker, turn.member);
         if node.depth() < walker.options.rules.min_depth {
             return Visit::Continue;
         }
-        let parent = match above {
-            Ok(parent) => parent,
-            Err(error) => {
-                // Relative to another directory it would be another file.
-                let error = copy(error);
-                let error = Error::new(Action::Stat, node.path(), node.depth(), error);
-                let visit = walker.visitor().error(&error, &mut self.out);
-                cut(walker.visitor(), &mut self.out, &mut self.tools.parts);
-                return visit;
-            }
-        };
         node.parent_prefix(&mut turn.scratch.prefix);
-        let mut entry = EntryRef {
-            dir: parent.as_ref().map_or(fscall::CWD, |dir| dir.as_fd()),
-            dir_path: &turn.scratch.prefix,
-            name: node.name(),
-            depth: node.depth(),
-            ino: node.ino(),
-            file_type: Some(FileType::DIRECTORY),
-            followed: node.is_followed(),
-            stat: None,
-        };
+        let mut entry = node.entry(above, &turn.scratch.prefix);
         let mut mask = walker.mask_for(&entry);
         if entry.depth == 0 {
             mask |= StatxMask::BASIC_STATS;
@@ -158,9 +138,22 @@ impl<V: OrderedVisitor> DirTask<V> {
         if let Some(progress) = &walker.options.rules.progress {
             progress.visited(1);
         }
-        let visit = walker.visitor().visit(&entry, &mut self.out);
-        cut(walker.visitor(), &mut self.out, &mut self.tools.parts);
-        visit
+        walker.visitor().visit(&entry, &mut self.out)
+    }
+
+    /// The same where the one above can't be opened again: relative to another directory it would be
+    /// another file.
+    pub(crate) fn miss_late(
+        &mut self,
+        turn: &Turn<'_, V>,
+        node: &Node<V>,
+        error: io::Error,
+    ) -> Visit {
+        if node.depth() < turn.walker.options.rules.min_depth {
+            return Visit::Continue;
+        }
+        let error = Error::new(Action::Stat, node.path(), node.depth(), error);
+        turn.walker.visitor().error(&error, &mut self.out)
     }
 
     fn visit_one(
@@ -265,9 +258,7 @@ impl<V: OrderedVisitor> Looker<'_, '_, V> {
             // A server that never answers may be mounted in the warmest directory.
             let may_be_mount = file_type.is_none_or(FileType::is_dir);
             answer = Some(match self.member {
-                Some(member) if may_be_mount && self.walker.access.asks_servers() => {
-                    member.may_sleep(look)
-                }
+                Some(member) if may_be_mount && has_servers() => member.may_sleep(look),
                 _ => look(),
             });
             if let Some(watch) = &mut self.watch {
@@ -369,12 +360,6 @@ impl Chunk {
             Some((found.name(), mask))
         })
     }
-}
-
-fn copy(error: &io::Error) -> io::Error {
-    error
-        .raw_os_error()
-        .map_or_else(|| error.kind().into(), io::Error::from_raw_os_error)
 }
 
 /// Moves a segment to the finished parts, unless it is empty.
