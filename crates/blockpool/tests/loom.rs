@@ -124,8 +124,8 @@ fn work_that_comes_while_the_last_member_leaves_is_not_left() {
     );
 }
 
-#[test]
-fn two_outsiders_and_two_cores() {
+/// One job by an outsider, another by the story itself, on two cores.
+fn two_outsiders(theirs: Job, ours: Job) {
     let machine = Machine {
         cores: 2,
         permits: 2,
@@ -133,16 +133,16 @@ fn two_outsiders_and_two_cores() {
     // Three take some minutes.
     machine.check(
         2,
-        || {
+        move || {
             let (jobs, crew) = Jobs::crew();
             let outsider = {
                 let (jobs, crew) = (Arc::clone(&jobs), crew.clone());
                 thread::spawn(move || {
-                    jobs.add(Job::Quick);
+                    jobs.add(theirs);
                     crew.call_in().unwrap();
                 })
             };
-            jobs.add(Job::Quick);
+            jobs.add(ours);
             crew.call_in().unwrap();
             jobs.wait_for(2);
             outsider.join().unwrap();
@@ -150,6 +150,11 @@ fn two_outsiders_and_two_cores() {
         },
         |(jobs, crew)| nothing_is_left(&jobs, &crew, 2),
     );
+}
+
+#[test]
+fn two_outsiders_and_two_cores() {
+    two_outsiders(Job::Quick, Job::Quick);
 }
 
 #[test]
@@ -188,29 +193,7 @@ fn work_that_comes_while_a_member_searches_is_not_left() {
 
 #[test]
 fn two_outsiders_and_a_member_that_searches() {
-    let machine = Machine {
-        cores: 2,
-        permits: 2,
-    };
-    machine.check(
-        2,
-        || {
-            let (jobs, crew) = Jobs::crew();
-            let outsider = {
-                let (jobs, crew) = (Arc::clone(&jobs), crew.clone());
-                thread::spawn(move || {
-                    jobs.add(Job::Sleeps);
-                    crew.call_in().unwrap();
-                })
-            };
-            jobs.add(Job::Told);
-            crew.call_in().unwrap();
-            jobs.wait_for(2);
-            outsider.join().unwrap();
-            (jobs, crew)
-        },
-        |(jobs, crew)| nothing_is_left(&jobs, &crew, 2),
-    );
+    two_outsiders(Job::Sleeps, Job::Told);
 }
 
 #[test]
