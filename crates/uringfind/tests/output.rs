@@ -4,7 +4,7 @@ mod common;
 
 use std::fs::OpenOptions;
 use std::io::{Read, pipe};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -12,6 +12,7 @@ use common::{place, words};
 use testkit::or_skip;
 use testkit::oracle::{Answer, FIND, LOCALES, Place, gnu_find};
 use testkit::process::LIMIT;
+use testkit::stdio::{close, ignore_sigpipe};
 
 /// A tree whose list of names is longer than any buffer.
 fn tree() -> Place {
@@ -32,27 +33,6 @@ fn compare(place: &Place, line: &str, change: impl Fn(&mut Command)) {
         Answer::from(command.output().unwrap())
     };
     case.assert_same(&run(Path::new(FIND)), &run(&place.program()));
-}
-
-/// Closes a descriptor in the child.
-fn close(command: &mut Command, fd: i32) {
-    let close = move || {
-        // SAFETY: nothing in the child uses the descriptor between here and exec.
-        unsafe { libc::close(fd) };
-        Ok(())
-    };
-    // SAFETY: close is async-signal-safe.
-    unsafe { command.pre_exec(close) };
-}
-
-fn ignore_sigpipe(command: &mut Command) {
-    let ignore = || {
-        // SAFETY: SIG_IGN is a valid disposition.
-        unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
-        Ok(())
-    };
-    // SAFETY: signal is async-signal-safe.
-    unsafe { command.pre_exec(ignore) };
 }
 
 const LINES: &[&str] = &[

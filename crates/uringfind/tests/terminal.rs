@@ -2,40 +2,17 @@
 
 mod common;
 
-use std::fs::File;
 use std::io::Read;
-use std::os::fd::{FromRawFd, OwnedFd};
 use std::path::Path;
 use std::process::Output;
 
 use common::{bytes, place, words};
 use testkit::or_skip;
 use testkit::oracle::{Answer, Case, FIND, LOCALES, gnu_find};
-
-/// A pseudo-terminal: what is written to the second comes out of the first.
-fn terminal() -> (File, OwnedFd) {
-    let (mut master, mut slave) = (-1, -1);
-    let null = std::ptr::null_mut::<()>();
-    // SAFETY: both descriptors are valid for writes; name, settings and size may be null.
-    let result = unsafe {
-        libc::openpty(
-            &raw mut master,
-            &raw mut slave,
-            null.cast(),
-            null.cast(),
-            null.cast(),
-        )
-    };
-    assert_eq!(result, 0, "openpty");
-    // SAFETY: openpty succeeded, so this is an open descriptor that nobody else owns.
-    let master = unsafe { File::from_raw_fd(master) };
-    // SAFETY: as above.
-    let slave = unsafe { OwnedFd::from_raw_fd(slave) };
-    (master, slave)
-}
+use testkit::stdio::terminal;
 
 fn show(case: &Case, program: &Path) -> Answer {
-    let (mut master, slave) = terminal();
+    let (mut master, slave) = terminal().expect("openpty");
     let mut command = case.command(program);
     command.stdout(slave.try_clone().unwrap()).stdin(slave);
     let child = command
