@@ -30,6 +30,7 @@ mod parse;
 mod pattern;
 mod primary;
 mod quote;
+mod regex;
 mod run;
 mod writer;
 
