@@ -34,6 +34,7 @@ mod pattern;
 mod primary;
 mod quote;
 mod receiver;
+mod regex;
 mod run;
 mod writer;
 

@@ -219,7 +219,6 @@ fn what_is_missing_is_refused() {
         "t -exec true ;",
         "t -newermt 2020-01-01",
         "t -printf %p",
-        "t -regex x",
     ] {
         let output = place.run(words(line));
         assert_eq!(output.status.code(), Some(1), "{line}");

@@ -12,6 +12,8 @@ mod path;
 mod print;
 mod prune;
 mod quit;
+mod regex;
+mod regextype;
 mod size;
 mod r#type;
 mod warn;
@@ -173,6 +175,8 @@ const TABLE: &[&[Entry]] = &[
     print::ENTRIES,
     prune::ENTRIES,
     quit::ENTRIES,
+    regex::ENTRIES,
+    regextype::ENTRIES,
     size::ENTRIES,
     r#type::ENTRIES,
     warn::ENTRIES,
