@@ -282,9 +282,9 @@ impl Access {
     }
 
     /// Whether a large directory is to be visited in inode order; GNU find's rule.
-    pub(crate) fn inode_order_helps(&self, dir: &OpenDir) -> bool {
+    pub(crate) fn inode_order_helps(&self, dir: BorrowedFd<'_>) -> bool {
         let flags = StatxFlags::DONT_SYNC;
-        fscall::statx_fd(dir.as_fd(), flags, Mounts::mask()).map_or(true, |stat| {
+        fscall::statx_fd(dir, flags, Mounts::mask()).map_or(true, |stat| {
             MOUNTS
                 .get()
                 .inode_order_helps(&stat, self.driver.backend() != Backend::Threads)
@@ -315,7 +315,7 @@ pub(crate) fn followed(
 /// What must be known of a directory before it is opened: opening an automount point would mount
 /// something, and opening another file system's directory only to find out that it is one may ask a
 /// server that does not answer.
-struct Caution<'a> {
+pub(crate) struct Caution<'a> {
     /// Automount points are not to be opened, and there are some.
     triggers: bool,
     boundary: Boundary,
@@ -325,25 +325,47 @@ struct Caution<'a> {
 
 impl<'a> Caution<'a> {
     fn of<V: OrderedVisitor>(rules: &Rules, node: &'a Node<V>) -> Self {
-        // Roots have been asked for.
         let parent = node.parent();
+        let place = parent.and_then(|parent| parent.place());
+        Self::new(rules, parent.is_none(), place, node.is_followed())
+    }
+
+    /// For a directory found in `parent`, or a root.
+    pub(crate) fn new(
+        rules: &Rules,
+        is_root: bool,
+        parent: Option<&'a Place>,
+        followed: bool,
+    ) -> Self {
         Self {
-            triggers: !rules.automount && parent.is_some() && MOUNTS.get().has_automount_points(),
+            // Roots have been asked for.
+            triggers: !rules.automount && !is_root && MOUNTS.get().has_automount_points(),
             boundary: rules.boundary,
-            parent: parent.and_then(|parent| parent.place()),
-            followed: node.is_followed(),
+            parent,
+            followed,
         }
     }
 
-    /// Whether the directory may be opened, as far as can be told without asking anybody.
     fn allows(&self, dir: BorrowedFd<'_>, name: &CStr, member: &Worker<'_>) -> io::Result<bool> {
-        let bounded = self.boundary != Boundary::None && self.parent.is_some();
-        if !self.triggers && !bounded {
+        if !self.asks() {
+            return Ok(true);
+        }
+        member.may_sleep(|| self.allows_now(dir, name))
+    }
+
+    /// Whether anything has to be known at all.
+    fn asks(&self) -> bool {
+        self.triggers || self.boundary != Boundary::None && self.parent.is_some()
+    }
+
+    /// Whether the directory may be opened, as far as can be told without asking anybody.
+    pub(crate) fn allows_now(&self, dir: BorrowedFd<'_>, name: &CStr) -> io::Result<bool> {
+        if !self.asks() {
             return Ok(true);
         }
         let mut flags = StatxFlags::NO_AUTOMOUNT | StatxFlags::DONT_SYNC;
         flags.set(StatxFlags::SYMLINK_NOFOLLOW, !self.followed);
-        let stat = member.may_sleep(|| fscall::statx(dir, Some(name), flags, Place::MASK))?;
+        let stat = fscall::statx(dir, Some(name), flags, Place::MASK)?;
         let place = Place::of(&stat);
         let leaves = |parent: &Place| !parent.may_lead_to(&place, self.boundary);
         Ok(!(self.parent.is_some_and(leaves)

@@ -199,6 +199,7 @@ impl<V: OrderedVisitor> DirTask<V> {
             dir_path: b"",
             name,
             depth: 0,
+            root_len: name.len(),
             ino: stat.ino().unwrap_or(0),
             file_type: stat.file_type(),
             followed,
@@ -322,7 +323,7 @@ impl<V: OrderedVisitor> DirTask<V> {
         // Whether the ring had to wait for it is not told.
         let may_sleep = self.cold || turn.walker.access.is_ring();
         let chunk = &mut self.tools.chunk;
-        let helps = || turn.walker.access.inode_order_helps(dir);
+        let helps = || turn.walker.access.inode_order_helps(dir.as_fd());
         let mut prefix = Vec::new();
         let by_caller;
         let sorting = match &turn.walker.options.rules.sort {
@@ -335,6 +336,7 @@ impl<V: OrderedVisitor> DirTask<V> {
                     dir: dir.as_fd(),
                     prefix: &prefix,
                     depth: self.node.depth() + 1,
+                    root_len: self.node.root_len(),
                 };
                 by_caller = move |found: &[Found<'_>]| {
                     let entries: Vec<_> = found.iter().map(|found| visible.entry(found)).collect();
@@ -391,6 +393,7 @@ impl<V: OrderedVisitor> DirTask<V> {
                 dir: dir.as_fd(),
                 prefix: &turn.scratch.prefix,
                 depth: self.node.depth() + 1,
+                root_len: self.node.root_len(),
             };
             let wanted = self.tools.chunk.wanted(turn.walker, &visible, most);
             match (&**dir, &lent) {
@@ -419,6 +422,7 @@ impl<V: OrderedVisitor> DirTask<V> {
             dir: dir.as_fd(),
             prefix: &prefix,
             depth: self.node.depth() + 1,
+            root_len: self.node.root_len(),
         };
         // Without a question about any of them nothing is called.
         let asleep =

@@ -92,6 +92,9 @@ pub(crate) enum Effect {
     Prunes,
     /// It ends everything.
     Quits,
+    /// It runs a command or changes files: each file is evaluated in its turn, and a directory is opened
+    /// only after its own evaluation. There is no default `-print`.
+    Acts,
 }
 
 /// How dear an evaluation is, as GNU find orders it.
