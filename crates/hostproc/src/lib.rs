@@ -9,18 +9,24 @@
 //! - [`stdio`]: unbuffered writes to the standard streams *as they were inherited*;
 //! - [`locale`]: `setlocale`, and characters as the C library sees them;
 //! - [`fnmatch`]: the C library's own pattern matcher;
-//! - [`errno_text`]: the C library's text for an error number, in the locale's language.
+//! - [`errno_text`]: the C library's text for an error number, in the locale's language;
+//! - [`Command`]: commands that are started as this process was;
+//! - [`is_affirmative`]: whether the user's answer means "yes".
 //!
 //! It is for programs that own their process. Libraries must not use it: a locale and a signal's
 //! disposition belong to the whole process.
 
 #![deny(unsafe_code)]
 
+mod answer;
+mod command;
 mod error_text;
 mod glob;
 pub mod locale;
 pub mod startup;
 pub mod stdio;
 
+pub use answer::is_affirmative;
+pub use command::{Child, Command, Input, arg_max, environment_size};
 pub use error_text::errno_text;
 pub use glob::{FnmatchFlags, fnmatch};
