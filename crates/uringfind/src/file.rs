@@ -10,6 +10,7 @@ use crate::output::Output;
 use crate::writer::Writer;
 
 /// A file under evaluation: what is known of it, and what evaluating it leads to.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct File<'a> {
     pub(crate) name: &'a [u8],
     /// What stands before the name in the path; empty for a starting point.
@@ -26,6 +27,8 @@ pub(crate) struct File<'a> {
     pub(crate) follows: bool,
     /// It is a link that was followed: all that is known is the target's.
     pub(crate) followed: bool,
+    /// That it vanishes while the search runs is no error.
+    pub(crate) ignores_races: bool,
     /// From the directory entry, or from `statx`.
     pub(crate) kind: Option<FileType>,
     pub(crate) status: Status<'a>,
@@ -71,6 +74,7 @@ impl<'a> File<'a> {
             at: CWD,
             follows: false,
             followed: false,
+            ignores_races: false,
             writer: None,
             kind: None,
             status: Status::Failed {
@@ -106,14 +110,20 @@ impl<'a> File<'a> {
         [self.directory, self.name].concat()
     }
 
-    /// Writes all output so far, so that what is written by others now comes behind it.
-    pub(crate) fn flush(&mut self) {
-        if let Some(writer) = &mut self.writer {
-            writer.segment(self.out);
-            self.out.clear();
-            // What fails is remembered and reported at the end.
-            let _ = writer.flush();
+    /// The writer, which has got all output so far. Only where one file is evaluated after the other.
+    pub(crate) fn hand_over(&mut self) -> Option<&mut Writer> {
+        let writer = self.writer.as_deref_mut()?;
+        writer.segment(self.out);
+        self.out.clear();
+        Some(writer)
+    }
+
+    /// Ends the search with the message of an error; what waits to be done is not done.
+    pub(crate) fn abort(&mut self, message: &[u8]) {
+        if let Some(writer) = self.hand_over() {
+            writer.abort(message);
         }
+        self.quit = true;
     }
 
     /// What `statx` says. If it fails, that is reported (once per file) and the test that asks is

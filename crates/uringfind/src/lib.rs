@@ -21,6 +21,7 @@
 #![forbid(unsafe_code)]
 
 mod estimate;
+mod exec;
 mod expr;
 mod failure;
 mod file;

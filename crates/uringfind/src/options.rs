@@ -9,6 +9,7 @@ use crate::primary::parse_jobs;
 use crate::regex::Syntax;
 
 /// What holds for the whole search.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Options {
     /// Files above this depth are passed through unseen. The starting point's is 0.
@@ -24,6 +25,8 @@ pub(crate) struct Options {
     /// Files that vanish while the search runs are no error. Changes while arguments are read; a test
     /// keeps what it found.
     pub(crate) ignore_races: bool,
+    /// Some action asks the user, on standard input.
+    pub(crate) asks_user: bool,
     /// How much may be in flight; the walker's own choice if `None`.
     pub(crate) jobs: Option<NonZeroUsize>,
     /// Dubious usage is pointed out. Changes while arguments are read.

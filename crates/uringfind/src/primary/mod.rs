@@ -2,6 +2,7 @@
 
 mod constant;
 mod depth;
+mod exec;
 mod information;
 mod jobs;
 mod name;
@@ -167,6 +168,7 @@ const TABLE: &[&[Entry]] = &[
     operators::ENTRIES,
     constant::ENTRIES,
     depth::ENTRIES,
+    exec::ENTRIES,
     information::ENTRIES,
     jobs::ENTRIES,
     name::ENTRIES,

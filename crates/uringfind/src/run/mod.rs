@@ -30,6 +30,7 @@ pub(crate) fn run(plan: Plan, messages: &Messages, mut writer: Writer) -> u8 {
             return writer.finish();
         }
     };
+    let runs_commands = plan.receivers.iter().any(|it| it.runs_commands());
     writer.set_receivers(plan.receivers);
     let Some(walk) = walk(&plan.roots, &plan.options, backend) else {
         return 0;
@@ -45,7 +46,8 @@ pub(crate) fn run(plan: Plan, messages: &Messages, mut writer: Writer) -> u8 {
         options: plan.options,
         messages: messages.clone(),
     };
-    let (writer, quit) = if search.expression.is_serial() {
+    let is_serial = search.expression.is_serial() || runs_commands && processes_are_scarce();
+    let (writer, quit) = if is_serial {
         Serial::new(search, writer).run(walk)
     } else {
         let parallel = Arc::new(Parallel::new(search, writer));
@@ -62,6 +64,16 @@ pub(crate) fn run(plan: Plan, messages: &Messages, mut writer: Writer) -> u8 {
     } else {
         writer.finish_search()
     }
+}
+
+/// Whether threads of ours might take the place of a command.
+fn processes_are_scarce() -> bool {
+    /// Of processes that the user may have.
+    const FEW: u64 = 1024;
+    /// Of processes that may be added.
+    const HARDLY_ANY: u64 = 16;
+    fscall::limits::nproc().is_ok_and(|(limit, _)| limit < FEW)
+        || fscall::limits::pids_left().is_some_and(|left| left < HARDLY_ANY)
 }
 
 /// The walk of all starting points; `None` if there are none.
@@ -116,6 +128,7 @@ impl Search {
             at: entry.parent_fd(),
             follows: self.options.follow.at(entry.depth()),
             followed: entry.is_followed(),
+            ignores_races: self.options.ignore_races,
             ..File::new(entry.file_name(), entry.dir_path(), out, &self.messages)
         }
     }

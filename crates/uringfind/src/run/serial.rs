@@ -13,6 +13,10 @@ pub(super) struct Serial {
     writer: Writer,
     out: Output,
     quit: bool,
+    /// How deep the last entry is.
+    depth: Option<usize>,
+    /// The last starting point that was visited.
+    root: Vec<u8>,
 }
 
 impl Serial {
@@ -22,6 +26,8 @@ impl Serial {
             writer,
             out: Output::default(),
             quit: false,
+            depth: None,
+            root: Vec::new(),
         }
     }
 
@@ -38,7 +44,24 @@ impl Serial {
             }
         })
         .visit_one_by_one(&mut self);
+        if !self.quit && self.depth.is_some_and(|depth| depth > 0) {
+            self.writer.leave_directory();
+        }
         (Some(self.writer), self.quit)
+    }
+
+    /// Notes that an entry at this depth comes next. GNU find takes any other depth, and each starting
+    /// point, for another directory.
+    fn come_to(&mut self, depth: usize) {
+        if depth == 0 || self.depth != Some(depth) {
+            self.writer.leave_directory();
+        }
+        self.depth = Some(depth);
+    }
+
+    fn quit(&mut self) -> Visit {
+        self.quit = true;
+        Visit::Quit
     }
 
     /// Writes what is left of an evaluation's output.
@@ -50,6 +73,10 @@ impl Serial {
 
 impl SerialVisitor for Serial {
     fn visit(&mut self, entry: &EntryRef<'_>) -> Visit {
+        self.come_to(entry.depth());
+        if entry.depth() == 0 {
+            entry.root().clone_into(&mut self.root);
+        }
         let Self {
             search,
             writer,
@@ -81,18 +108,23 @@ impl SerialVisitor for Serial {
         });
         self.emit();
         match visit {
-            Visit::Quit => {
-                self.quit = true;
-                Visit::Quit
-            }
+            _ if self.writer.has_aborted() => self.quit(),
+            Visit::Quit => self.quit(),
             Visit::Continue if unknown => Visit::Prune,
             visit => visit,
         }
     }
 
     fn error(&mut self, error: &Error) -> Visit {
+        // Of the starting point that was visited before, it is only a second word.
+        if error.depth() > 0 || self.depth != Some(0) || self.root != error.path_bytes() {
+            self.come_to(error.depth());
+        }
         if let Some(message) = self.search.message(error) {
             self.writer.error(&message);
+        }
+        if self.writer.has_aborted() {
+            return self.quit();
         }
         Visit::Continue
     }
