@@ -1,6 +1,7 @@
 //! The primaries: one file each, and the one table that the parser works by.
 
 mod constant;
+mod delete;
 mod depth;
 mod exec;
 mod information;
@@ -167,6 +168,7 @@ impl From<Failure> for Refusal {
 const TABLE: &[&[Entry]] = &[
     operators::ENTRIES,
     constant::ENTRIES,
+    delete::ENTRIES,
     depth::ENTRIES,
     exec::ENTRIES,
     information::ENTRIES,

@@ -17,7 +17,7 @@ macro_rules! not_yet {
 }
 
 pub(super) const ENTRIES: &[Entry] = not_yet! {
-    "amin" "anewer" "atime" "cmin" "cnewer" "context" "ctime" "d" "daystart" "delete" "depth" "empty"
+    "amin" "anewer" "atime" "cmin" "cnewer" "context" "ctime" "d" "daystart" "depth" "empty"
     "executable" "files0-from" "fls" "follow" "fprint" "fprint0" "fprintf" "fstype" "gid" "group"
     "ignore_readdir_race" "ilname" "iname" "inum" "ipath" "iwholename" "links" "lname" "ls" "mmin" "mount"
     "mtime" "nogroup" "noignore_readdir_race" "noleaf" "nouser" "perm" "printf" "readable"
