@@ -38,6 +38,7 @@ mod pattern;
 mod primary;
 mod quote;
 mod receiver;
+mod regex;
 mod run;
 mod writer;
 

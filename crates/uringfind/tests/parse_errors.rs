@@ -218,7 +218,6 @@ fn what_is_missing_is_refused() {
         "t -delete",
         "t -exec true ;",
         "t -newermt 2020-01-01",
-        "t -regex x",
     ] {
         let output = place.run(words(line));
         assert_eq!(output.status.code(), Some(1), "{line}");

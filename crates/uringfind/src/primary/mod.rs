@@ -14,6 +14,8 @@ mod print;
 mod printf;
 mod prune;
 mod quit;
+mod regex;
+mod regextype;
 mod size;
 mod r#type;
 mod warn;
@@ -179,6 +181,8 @@ const TABLE: &[&[Entry]] = &[
     printf::ENTRIES,
     prune::ENTRIES,
     quit::ENTRIES,
+    regex::ENTRIES,
+    regextype::ENTRIES,
     size::ENTRIES,
     r#type::ENTRIES,
     warn::ENTRIES,
