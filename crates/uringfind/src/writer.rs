@@ -199,7 +199,7 @@ impl Writer {
                 Piece::Message(message) => self.error(message),
                 Piece::Remark(message) => self.message(message),
                 Piece::For(to, bytes) => {
-                    self.at_receiver(to.0, |it, writer| it.receive(bytes, writer))
+                    self.at_receiver(to.0, |it, writer| it.receive(bytes, writer));
                 }
             }
         }

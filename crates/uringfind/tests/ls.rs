@@ -76,6 +76,8 @@ fn links_that_cannot_be_read() {
         for line in [
             "/proc/1/exe -ls",
             "/proc/1/exe -printf %l,%Y\\n",
+            "/proc/1/exe t -printf %p->%9l,%l\\n",
+            "/proc/1/exe t -printf %p\\t>\\ta%%b%l%d%zx%l\\n",
             "/proc/1/cwd t -ls",
         ] {
             place.compare_merged(words(line));

@@ -28,7 +28,11 @@ pub(super) enum Directive {
     /// `%i`
     Inode,
     /// `%l`
-    LinkTarget,
+    LinkTarget {
+        /// Bytes of text in front of it that come after a message that the link cannot be read: in GNU
+        /// find they are part of the field.
+        lead: usize,
+    },
     /// `%m`
     Permissions,
     /// `%M`
@@ -96,7 +100,7 @@ impl Directive {
             b'H' => Self::Root,
             b'i' => Self::Inode,
             b'k' => Self::Blocks(1024),
-            b'l' => Self::LinkTarget,
+            b'l' => Self::LinkTarget { lead: 0 },
             b'm' => Self::Permissions,
             b'M' => Self::Mode,
             b'n' => Self::Links,
@@ -138,7 +142,9 @@ impl Directive {
             Self::Type => return Needs::Type,
             Self::Inode => return Needs::Inode,
             Self::Blocks(_) => StatxMask::BLOCKS,
-            Self::Device | Self::FsType | Self::LinkTarget | Self::TargetType => StatxMask::TYPE,
+            Self::Device | Self::FsType | Self::LinkTarget { .. } | Self::TargetType => {
+                StatxMask::TYPE
+            }
             Self::GroupName | Self::GroupId => StatxMask::GID,
             Self::Permissions => StatxMask::MODE,
             Self::Mode => StatxMask::TYPE | StatxMask::MODE,
@@ -160,7 +166,7 @@ impl Directive {
             Self::BaseName
                 | Self::Directory
                 | Self::FsType
-                | Self::LinkTarget
+                | Self::LinkTarget { .. }
                 | Self::Path
                 | Self::PathBelowRoot
         )

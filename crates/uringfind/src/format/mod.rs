@@ -69,6 +69,9 @@ impl Format {
             match piece {
                 Piece::Text(text) => subject.pen.bytes().extend_from_slice(text),
                 Piece::Field { directive, spec } => {
+                    if let Directive::LinkTarget { lead } = directive {
+                        subject.read_link(*lead);
+                    }
                     let start = subject.pen.bytes().len();
                     let trouble = subject.write(*directive, spec.as_ref());
                     let bytes = subject.pen.bytes();

@@ -11,6 +11,7 @@ pub(crate) fn read(format: &[u8], warn: &mut dyn FnMut(&[&[u8]])) -> Result<Form
         warn,
         rest: format,
         text: Vec::new(),
+        piece: 0,
         format: Format::default(),
     };
     while let Some(at) = memchr::memchr2(b'\\', b'%', reader.rest) {
@@ -34,6 +35,8 @@ struct Reader<'a> {
     rest: &'a [u8],
     /// Text that no directive has ended.
     text: Vec<u8>,
+    /// Where in it GNU find begins a new piece.
+    piece: usize,
     format: Format,
 }
 
@@ -46,6 +49,7 @@ impl Reader<'_> {
     }
 
     fn end_text(&mut self) {
+        self.piece = 0;
         if !self.text.is_empty() {
             self.format
                 .pieces
@@ -80,6 +84,7 @@ impl Reader<'_> {
             }
         };
         self.text.push(byte);
+        self.piece = self.text.len();
         self.rest = &self.rest[len..];
     }
 
@@ -105,6 +110,7 @@ impl Reader<'_> {
             // The flags of a percent sign are shown.
             Some(b'%') => {
                 self.copy(at);
+                self.piece = self.text.len();
                 self.rest = &self.rest[1..];
                 return Ok(());
             }
@@ -130,6 +136,7 @@ impl Reader<'_> {
                 let what = b"warning: unrecognized format directive `%";
                 (self.warn)(&[what, &[letter], b"'"]);
                 self.copy(at + 1);
+                self.piece = self.text.len();
             }
             return Ok(());
         };
@@ -146,7 +153,10 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn field(&mut self, directive: Directive, spec: Option<Spec>, len: usize) {
+    fn field(&mut self, mut directive: Directive, spec: Option<Spec>, len: usize) {
+        if let Directive::LinkTarget { lead } = &mut directive {
+            *lead = self.text.len() - self.piece;
+        }
         self.end_text();
         self.rest = &self.rest[len..];
         self.format.pieces.push(match spec {

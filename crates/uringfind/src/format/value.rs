@@ -29,14 +29,14 @@ pub(super) struct Subject<'a> {
     stat: Option<&'a Statx>,
     pub(super) messages: &'a Messages,
     pub(super) pen: Pen<'a>,
-    /// That its link cannot be read has been said.
+    /// What it contains if it is a link that was read.
+    link: Vec<u8>,
+    /// That the link cannot be read has been said.
     reported: bool,
 }
 
 /// What went wrong with a field.
 pub(super) enum Trouble {
-    /// The link cannot be read.
-    Link(i32),
     /// What the link leads to cannot be seen.
     Target(i32),
     /// The security context cannot be read.
@@ -59,6 +59,7 @@ impl<'a> Subject<'a> {
             stat,
             messages: file.messages,
             pen: file.out.pen(to),
+            link: Vec::new(),
             reported: false,
         }
     }
@@ -119,7 +120,7 @@ impl<'a> Subject<'a> {
                     out.extend_from_slice(fs_type(stat));
                 }
             }
-            Directive::LinkTarget => return self.write_link_target(),
+            Directive::LinkTarget { .. } => out.extend_from_slice(&self.link),
             Directive::TargetType => return self.write_target_type(),
             Directive::SecurityContext => return self.write_context(),
         }
@@ -143,17 +144,30 @@ impl<'a> Subject<'a> {
         self.kind.is_some_and(FileType::is_symlink)
     }
 
-    fn write_link_target(&mut self) -> Option<Trouble> {
+    /// Reads the link for a field that is to be written next. If it cannot be read the field is empty,
+    /// and the message comes before the last `lead` bytes.
+    pub(super) fn read_link(&mut self, lead: usize) {
         if !self.is_link() {
-            return None;
+            return;
         }
         match fscall::with_c_path(self.name, |name| fscall::readlinkat(self.at, name)) {
-            Ok(target) => {
-                self.pen.bytes().extend_from_slice(&target);
-                None
+            Ok(target) => self.link = target,
+            // One file gets one message.
+            Err(_) if self.reported => {}
+            Err(error) => {
+                self.reported = true;
+                let errno = error.raw_os_error().unwrap_or(0);
+                let message = self.messages.file(&self.path(), errno);
+                let bytes = self.pen.bytes();
+                let lead = bytes.split_off(bytes.len() - lead);
+                self.pen.message(&message);
+                self.pen.bytes().extend_from_slice(&lead);
             }
-            Err(error) => Some(Trouble::Link(error.raw_os_error().unwrap_or(0))),
         }
+    }
+
+    fn path(&self) -> Vec<u8> {
+        [self.directory, self.name].concat()
     }
 
     fn write_target_type(&mut self) -> Option<Trouble> {
@@ -207,14 +221,8 @@ impl<'a> Subject<'a> {
     /// Says what went wrong, behind what was written of the field.
     pub(super) fn report(&mut self, trouble: Option<Trouble>) {
         let Some(trouble) = trouble else { return };
-        let path = [self.directory, self.name].concat();
+        let path = self.path();
         match trouble {
-            // One file gets one message.
-            Trouble::Link(_) if self.reported => {}
-            Trouble::Link(errno) => {
-                self.reported = true;
-                self.pen.message(&self.messages.file(&path, errno));
-            }
             // This leaves the exit status alone.
             Trouble::Target(errno) => self.pen.remark(&self.messages.file(&path, errno)),
             Trouble::Context(errno) => {
