@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use fscall::StatxMask;
+use fscall::{FileType, StatxMask};
 
 use crate::estimate::{Chance, clamp};
 use crate::file::File;
@@ -127,8 +127,10 @@ impl Expr {
     pub(crate) fn stat_fields(&self) -> StatxMask {
         let mut mask = StatxMask::empty();
         self.any(&mut |predicate| {
-            if let Needs::Stat(fields) = predicate.needs {
-                mask |= fields;
+            match predicate.needs {
+                Needs::Stat(fields) => mask |= fields,
+                Needs::Inode => mask |= StatxMask::INO,
+                Needs::Nothing | Needs::Type => {}
             }
             false
         });
@@ -180,6 +182,10 @@ impl Predicate {
             }
             (Needs::Type, _) if file.kind.is_none() => {
                 *mask |= StatxMask::TYPE;
+                Foresight::Unknown
+            }
+            (Needs::Inode, _) if file.kind.is_none_or(FileType::is_dir) || file.follows => {
+                *mask |= StatxMask::INO;
                 Foresight::Unknown
             }
             (_, Effect::None) => Foresight::Value(self.primary.evaluate(file)),
@@ -238,7 +244,6 @@ mod tests {
     use crate::options::Environment;
     use crate::output::Output;
     use crate::parse::{Request, parse};
-    use fscall::FileType;
 
     fn expression(line: &str) -> Expr {
         let arguments: Vec<_> = line.split(' ').map(|it| it.as_bytes().to_vec()).collect();

@@ -28,6 +28,8 @@ pub(crate) struct File<'a> {
     pub(crate) followed: bool,
     /// From the directory entry, or from `statx`.
     pub(crate) kind: Option<FileType>,
+    /// The inode number that the directory lists; 0 if it is not known.
+    pub(crate) listed_inode: u64,
     pub(crate) status: Status<'a>,
     /// Where lines and messages go.
     pub(crate) out: &'a mut Output,
@@ -55,6 +57,17 @@ pub(crate) enum Status<'a> {
     },
 }
 
+impl Status<'_> {
+    /// What `statx` has said so far.
+    pub(crate) fn answer(&self) -> Option<&Statx> {
+        match self {
+            Self::Known(answer) => Some(answer),
+            Self::Asked(answer) => Some(answer),
+            Self::Unasked(_) | Self::Failed { .. } => None,
+        }
+    }
+}
+
 impl<'a> File<'a> {
     /// A file of which only the directory entry is known.
     pub(crate) fn new(
@@ -73,6 +86,7 @@ impl<'a> File<'a> {
             followed: false,
             writer: None,
             kind: None,
+            listed_inode: 0,
             status: Status::Failed {
                 errno: 0,
                 reported: true,
@@ -137,11 +151,7 @@ impl<'a> File<'a> {
             let errno = *errno;
             self.report(errno);
         }
-        match &self.status {
-            Status::Known(answer) => Some(answer),
-            Status::Asked(answer) => Some(answer),
-            Status::Unasked(_) | Status::Failed { .. } => None,
-        }
+        self.status.answer()
     }
 
     /// The type. If it takes a `statx` that fails, as [`stat`](Self::stat).
@@ -150,6 +160,19 @@ impl<'a> File<'a> {
             self.kind = self.stat().and_then(Statx::file_type);
         }
         self.kind
+    }
+
+    /// The inode number: as in GNU find the one that the directory lists, unless a `statx` was made, links
+    /// are followed, or it is a directory, on which something may be mounted. If it takes a `statx` that fails, as [`stat`](Self::stat).
+    pub(crate) fn inode(&mut self) -> Option<u64> {
+        if let Some(inode) = self.status.answer().and_then(Statx::ino) {
+            return Some(inode);
+        }
+        let is_sure = !self.follows && self.kind.is_some_and(|kind| !kind.is_dir());
+        if is_sure && self.listed_inode != 0 {
+            return Some(self.listed_inode);
+        }
+        self.stat().map(|answer| answer.ino().unwrap_or(0))
     }
 
     /// Appends the message that the file failed with `errno`.

@@ -194,7 +194,7 @@ impl Predicate {
     fn cost(&self) -> Cost {
         let needs = match self.needs {
             Needs::Nothing => Cost::Nothing,
-            Needs::Type => Cost::Type,
+            Needs::Type | Needs::Inode => Cost::Type,
             Needs::Stat(_) => Cost::Stat,
         };
         needs.max(self.least_cost)

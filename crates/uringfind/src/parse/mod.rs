@@ -15,11 +15,13 @@ use fscall::Timestamp;
 
 use crate::expr::{Expr, Operator};
 use crate::failure::Failure;
+use crate::files::{Destination, Files};
+use crate::listing::Columns;
 use crate::options::{self, Environment, Options};
 use crate::order;
 use crate::output::Receiver;
 use crate::primary::{self, Effect, Kind, Parsed, Refusal, default_print, option_predicate};
-use crate::receiver::Receive;
+use crate::receiver::{Forward, Receive};
 use tree::{Content, Token};
 
 /// What a command line asks for.
@@ -40,6 +42,8 @@ pub(crate) struct Plan {
     pub(crate) expression: Expr,
     /// What the expression sends bytes to, by number.
     pub(crate) receivers: Vec<Box<dyn Receive>>,
+    /// Files that are written to, open.
+    pub(crate) files: Files,
 }
 
 /// What reading a command line gave.
@@ -65,6 +69,8 @@ pub(crate) fn parse(arguments: &[Vec<u8>], environment: Environment) -> Outcome 
         first_other: None,
         warnings: Vec::new(),
         receivers: Vec::new(),
+        files: Files::default(),
+        columns: Columns::default(),
         now: now(),
     };
     let request = parser.command_line();
@@ -89,6 +95,10 @@ pub(crate) struct Parser<'a> {
     first_other: Option<&'a [u8]>,
     warnings: Vec<Vec<u8>>,
     receivers: Vec<Box<dyn Receive>>,
+    /// Files to write to, by what they are.
+    pub(crate) files: Files,
+    /// Widths that all long listings share.
+    pub(crate) columns: Columns,
     /// The time that ages are counted from.
     pub(crate) now: Timestamp,
 }
@@ -98,6 +108,11 @@ impl<'a> Parser<'a> {
     pub(crate) fn add_receiver(&mut self, receiver: Box<dyn Receive>) -> Receiver {
         self.receivers.push(receiver);
         Receiver(self.receivers.len() - 1)
+    }
+
+    /// A receiver that writes to `to` what it gets; `None` for standard output, which needs none.
+    pub(crate) fn receiver_of(&mut self, to: Destination) -> Option<Receiver> {
+        (to != Destination::Output).then(|| self.add_receiver(Box::new(Forward(to))))
     }
 
     /// The argument behind the present word.
@@ -159,6 +174,7 @@ impl<'a> Parser<'a> {
             options: self.options.clone(),
             expression,
             receivers: std::mem::take(&mut self.receivers),
+            files: std::mem::take(&mut self.files),
         })))
     }
 

@@ -4,12 +4,14 @@ mod constant;
 mod depth;
 mod information;
 mod jobs;
+mod ls;
 mod name;
 mod newer;
 mod not_yet;
 mod operators;
 mod path;
 mod print;
+mod printf;
 mod prune;
 mod quit;
 mod regex;
@@ -80,6 +82,8 @@ pub(crate) enum Needs {
     Nothing,
     /// The type, which the directory entry mostly tells.
     Type,
+    /// The inode number, which the directory entry tells of all but directories.
+    Inode,
     /// These fields of `statx`.
     Stat(StatxMask),
 }
@@ -169,10 +173,12 @@ const TABLE: &[&[Entry]] = &[
     depth::ENTRIES,
     information::ENTRIES,
     jobs::ENTRIES,
+    ls::ENTRIES,
     name::ENTRIES,
     newer::ENTRIES,
     path::ENTRIES,
     print::ENTRIES,
+    printf::ENTRIES,
     prune::ENTRIES,
     quit::ENTRIES,
     regex::ENTRIES,

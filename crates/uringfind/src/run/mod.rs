@@ -31,6 +31,7 @@ pub(crate) fn run(plan: Plan, messages: &Messages, mut writer: Writer) -> u8 {
         }
     };
     writer.set_receivers(plan.receivers);
+    writer.set_files(plan.files);
     let Some(walk) = walk(&plan.roots, &plan.options, backend) else {
         return 0;
     };
@@ -110,6 +111,7 @@ impl Search {
     ) -> File<'a> {
         File {
             kind: file_type,
+            listed_inode: entry.ino(),
             status,
             root: entry.root(),
             depth: entry.depth(),
