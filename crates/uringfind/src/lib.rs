@@ -20,6 +20,7 @@
 
 #![forbid(unsafe_code)]
 
+mod dates;
 mod estimate;
 mod expr;
 mod failure;
@@ -35,6 +36,7 @@ mod primary;
 mod quote;
 mod receiver;
 mod run;
+mod window;
 mod writer;
 
 use std::ffi::OsString;

@@ -219,7 +219,6 @@ fn what_is_missing_is_refused() {
         "-L t",
         "-H t",
         "t -exec true ;",
-        "t -newermt 2020-01-01",
         "t -printf %p",
         "t -regex x",
     ] {

@@ -1,9 +1,12 @@
 //! From arguments to a plan.
 
 mod comparison;
+mod day;
+mod reference;
 mod tree;
 
 pub(crate) use comparison::Comparison;
+pub(crate) use day::Day;
 pub(crate) use tree::Symbol;
 
 use std::ffi::OsStr;
@@ -52,6 +55,7 @@ pub(crate) struct Outcome {
 
 /// Reads the arguments, without the program's name.
 pub(crate) fn parse(arguments: &[Vec<u8>], environment: Environment) -> Outcome {
+    let now = now();
     let mut parser = Parser {
         arguments,
         environment,
@@ -65,7 +69,8 @@ pub(crate) fn parse(arguments: &[Vec<u8>], environment: Environment) -> Outcome 
         first_other: None,
         warnings: Vec::new(),
         receivers: Vec::new(),
-        now: now(),
+        now,
+        day: Day::ending_at(now),
     };
     let request = parser.command_line();
     Outcome {
@@ -89,8 +94,10 @@ pub(crate) struct Parser<'a> {
     first_other: Option<&'a [u8]>,
     warnings: Vec<Vec<u8>>,
     receivers: Vec<Box<dyn Receive>>,
-    /// The time that ages are counted from.
+    /// The time that dates are relative to.
     pub(crate) now: Timestamp,
+    /// The day that ages are counted from the end of. Changes while arguments are read.
+    pub(crate) day: Day,
 }
 
 impl<'a> Parser<'a> {

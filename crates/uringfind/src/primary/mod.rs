@@ -1,6 +1,8 @@
 //! The primaries: one file each, and the one table that the parser works by.
 
+mod age;
 mod constant;
+mod daystart;
 mod depth;
 mod information;
 mod jobs;
@@ -13,7 +15,9 @@ mod print;
 mod prune;
 mod quit;
 mod size;
+mod stamp;
 mod r#type;
+mod used;
 mod warn;
 
 use std::fmt::Debug;
@@ -163,7 +167,9 @@ impl From<Failure> for Refusal {
 /// All words.
 const TABLE: &[&[Entry]] = &[
     operators::ENTRIES,
+    age::ENTRIES,
     constant::ENTRIES,
+    daystart::ENTRIES,
     depth::ENTRIES,
     information::ENTRIES,
     jobs::ENTRIES,
@@ -175,6 +181,7 @@ const TABLE: &[&[Entry]] = &[
     quit::ENTRIES,
     size::ENTRIES,
     r#type::ENTRIES,
+    used::ENTRIES,
     warn::ENTRIES,
     not_yet::ENTRIES,
 ];
