@@ -61,10 +61,10 @@ pub(super) fn read(text: &str, abbreviations: &[Abbreviation]) -> Option<Reading
             at += length;
             continue;
         }
-        let text = if token.kind == Kind::Word {
-            reading.rewrite(&tokens, at, abbreviations)?
-        } else {
-            token.text.to_owned()
+        let text = match token.kind {
+            Kind::Word => reading.rewrite(&tokens, at, abbreviations)?,
+            Kind::Number if !token.glued => hyphenated(token.text),
+            _ => token.text.to_owned(),
         };
         if !token.glued && !reading.rest.is_empty() {
             reading.rest.push(' ');
@@ -143,8 +143,8 @@ impl Reading {
         let begins_like_another = ["now", "today", "tomorrow", "yesterday"]
             .iter()
             .any(|known| word.starts_with(known));
-        // Not known to GNU find 4.9, or another word to it: military J, `nowadays`.
-        if word == "j" || begins_like_another {
+        // Not known to GNU find 4.9, or something else to it: military J, `nowadays`, `+1 monday`.
+        if word == "j" || begins_like_another || is_weekday(word) && has_sign_before(tokens, at) {
             return None;
         }
         Some(match word {
@@ -183,6 +183,19 @@ fn is_military_t(tokens: &[Token<'_>], at: usize) -> bool {
     tokens[at].glued && at > 0 && tokens[at - 1].kind == Kind::Number
 }
 
+fn has_sign_before(tokens: &[Token<'_>], at: usize) -> bool {
+    at > 0 && tokens[at - 1].kind == Kind::Signed && is_amount(tokens, at - 1)
+}
+
+/// `YYYYMMDD` with hyphens; other numbers as they are.
+fn hyphenated(number: &str) -> String {
+    if number.len() == 8 && number.bytes().all(|digit| digit.is_ascii_digit()) {
+        [&number[..4], &number[4..6], &number[6..]].join("-")
+    } else {
+        number.to_owned()
+    }
+}
+
 /// Names of universal time, which are the same everywhere and may have a correction behind them.
 fn is_universal(word: &str) -> bool {
     matches!(word, "utc" | "ut" | "gmt")
@@ -204,6 +217,20 @@ fn is_month(word: &str) -> bool {
         "december",
     ];
     word.len() >= 3 && MONTHS.iter().any(|month| month.starts_with(word))
+}
+
+fn is_weekday(word: &str) -> bool {
+    const DAYS: [&str; 7] = [
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
+    ];
+    let word = word.trim_end_matches('.');
+    word.len() >= 3 && DAYS.iter().any(|day| day.starts_with(word))
 }
 
 fn ordinal(word: &str) -> Option<&'static str> {
