@@ -35,6 +35,7 @@ mod pattern;
 mod primary;
 mod quote;
 mod receiver;
+mod regex;
 mod run;
 mod window;
 mod writer;

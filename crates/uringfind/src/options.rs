@@ -6,6 +6,7 @@ use std::num::NonZeroUsize;
 use crate::failure::Failure;
 use crate::order::Level;
 use crate::primary::parse_jobs;
+use crate::regex::Syntax;
 
 /// What holds for the whole search.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +28,8 @@ pub(crate) struct Options {
     pub(crate) jobs: Option<NonZeroUsize>,
     /// Dubious usage is pointed out. Changes while arguments are read.
     pub(crate) warnings: bool,
+    /// How `-regex` reads its pattern. Changes while arguments are read.
+    pub(crate) regex_syntax: Syntax,
     /// How eagerly the expression is reordered.
     pub(crate) level: Level,
 }

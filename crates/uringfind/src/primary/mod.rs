@@ -14,6 +14,8 @@ mod path;
 mod print;
 mod prune;
 mod quit;
+mod regex;
+mod regextype;
 mod size;
 mod stamp;
 mod r#type;
@@ -179,6 +181,8 @@ const TABLE: &[&[Entry]] = &[
     print::ENTRIES,
     prune::ENTRIES,
     quit::ENTRIES,
+    regex::ENTRIES,
+    regextype::ENTRIES,
     size::ENTRIES,
     r#type::ENTRIES,
     used::ENTRIES,
