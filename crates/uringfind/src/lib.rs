@@ -20,6 +20,7 @@
 
 #![forbid(unsafe_code)]
 
+mod dates;
 mod estimate;
 mod expr;
 mod failure;
@@ -40,6 +41,7 @@ mod quote;
 mod receiver;
 mod regex;
 mod run;
+mod window;
 mod writer;
 
 use std::ffi::OsString;

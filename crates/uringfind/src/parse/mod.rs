@@ -1,9 +1,12 @@
 //! From arguments to a plan.
 
 mod comparison;
+mod day;
+mod reference;
 mod tree;
 
 pub(crate) use comparison::Comparison;
+pub(crate) use day::Day;
 pub(crate) use tree::Symbol;
 
 use std::ffi::OsStr;
@@ -56,6 +59,7 @@ pub(crate) struct Outcome {
 
 /// Reads the arguments, without the program's name.
 pub(crate) fn parse(arguments: &[Vec<u8>], environment: Environment) -> Outcome {
+    let now = now();
     let mut parser = Parser {
         arguments,
         environment,
@@ -71,7 +75,8 @@ pub(crate) fn parse(arguments: &[Vec<u8>], environment: Environment) -> Outcome 
         receivers: Vec::new(),
         files: Files::default(),
         columns: Columns::default(),
-        now: now(),
+        now,
+        day: Day::ending_at(now),
     };
     let request = parser.command_line();
     Outcome {
@@ -99,8 +104,10 @@ pub(crate) struct Parser<'a> {
     pub(crate) files: Files,
     /// Widths that all long listings share.
     pub(crate) columns: Columns,
-    /// The time that ages are counted from.
+    /// The time that dates are relative to.
     pub(crate) now: Timestamp,
+    /// The day that ages are counted from the end of. Changes while arguments are read.
+    pub(crate) day: Day,
 }
 
 impl<'a> Parser<'a> {

@@ -1,6 +1,8 @@
 //! The primaries: one file each, and the one table that the parser works by.
 
+mod age;
 mod constant;
+mod daystart;
 mod depth;
 mod information;
 mod jobs;
@@ -17,7 +19,9 @@ mod quit;
 mod regex;
 mod regextype;
 mod size;
+mod stamp;
 mod r#type;
+mod used;
 mod warn;
 
 use std::fmt::Debug;
@@ -169,7 +173,9 @@ impl From<Failure> for Refusal {
 /// All words.
 const TABLE: &[&[Entry]] = &[
     operators::ENTRIES,
+    age::ENTRIES,
     constant::ENTRIES,
+    daystart::ENTRIES,
     depth::ENTRIES,
     information::ENTRIES,
     jobs::ENTRIES,
@@ -185,6 +191,7 @@ const TABLE: &[&[Entry]] = &[
     regextype::ENTRIES,
     size::ENTRIES,
     r#type::ENTRIES,
+    used::ENTRIES,
     warn::ENTRIES,
     not_yet::ENTRIES,
 ];
