@@ -15,6 +15,7 @@ use fscall::{FileType, OpenHow, ResolveFlags, Statx, StatxFlags, StatxMask};
 use ringfs::{Backend, Dir, Driver};
 
 use crate::asked::Asked;
+use crate::chunk::Chunk;
 use crate::entry::{lstat, stat};
 use crate::node::{Node, OPEN, OPEN_FOLLOWED};
 use crate::options::{Boundary, Rules};
@@ -139,13 +140,16 @@ impl Access {
         Poll::Ready(answer.map(|stat| (stat, false)))
     }
 
-    /// Opens a directory relative to its parent. `None`: it is not to be entered.
+    /// Opens a directory relative to its parent. `None`: it is not to be entered. Where that may sleep
+    /// the first entries are read into `ahead` as well: to announce a sleep takes as long as a
+    /// directory in memory.
     pub(crate) fn poll_open<V: OrderedVisitor>(
         &self,
         asked: &mut Asked,
         cx: &mut Context<'_>,
         turn: &Turn<'_, V>,
         node: &Node<V>,
+        mut ahead: Option<&mut Chunk>,
     ) -> Poll<io::Result<Option<Opened>>> {
         if let Some(open) = &mut asked.open {
             let dir = ready!(open.as_mut().poll(cx));
@@ -171,11 +175,13 @@ impl Access {
             let local = node.parent().is_some_and(|parent| parent.is_local());
             let opened = fscall::with_c_path(node.name(), |name| match node.parent() {
                 Some(_) if local && !node.is_followed() => {
-                    self.open_below_local(at, name, turn.member, &caution)
+                    let how = (&caution, &mut ahead);
+                    self.open_below_local(at, name, turn.member, how, turn.walker.is_sleepy())
                 }
-                Some(_) => Self::open_announced(at, name, turn.member, &caution),
+                Some(_) => Self::open_announced(at, name, turn.member, (&caution, &mut ahead)),
                 None => {
-                    let opened = Self::open_announced(at, name, turn.member, &caution)?;
+                    let how = (&caution, &mut ahead);
+                    let opened = Self::open_announced(at, name, turn.member, how)?;
                     let local = node.is_local();
                     Ok(opened.map(|opened| Opened { local, ..opened }))
                 }
@@ -205,7 +211,7 @@ impl Access {
                 _ => driver.open_dir(&name).await,
             }
         }));
-        self.poll_open(asked, cx, turn, node)
+        self.poll_open(asked, cx, turn, node, None)
     }
 
     /// The descriptor of a directory that has been read; opened again if it was closed meanwhile.
@@ -225,7 +231,8 @@ impl Access {
         dir: BorrowedFd<'_>,
         name: &CStr,
         member: &Worker<'_>,
-        caution: &Caution<'_>,
+        (caution, ahead): (&Caution<'_>, &mut Option<&mut Chunk>),
+        sleepy: bool,
     ) -> io::Result<Option<Opened>> {
         if !self.cached_open.load(Ordering::Relaxed) {
             if !caution.allows(dir, name, member)? {
@@ -237,18 +244,24 @@ impl Access {
             let fd = member.asleep_if(has_servers(), || fscall::openat(dir, name, OPEN))?;
             return Ok(Some(Opened::plain(fd, false, true)));
         }
-        let how = OpenHow::new(OPEN, ResolveFlags::CACHED | ResolveFlags::NO_XDEV);
-        let error = match fscall::openat2(dir, name, &how) {
-            Ok(fd) => return Ok(Some(Opened::plain(fd, false, true))),
-            Err(error) => error.raw_os_error(),
-        };
+        // Where the last ones were not in memory, to ask for this one there would be in vain.
+        let mut error = Some(libc::EAGAIN);
+        if !sleepy {
+            let how = OpenHow::new(OPEN, ResolveFlags::CACHED | ResolveFlags::NO_XDEV);
+            match fscall::openat2(dir, name, &how) {
+                Ok(fd) => return Ok(Some(Opened::plain(fd, false, true))),
+                Err(no) => error = no.raw_os_error(),
+            }
+        }
         if !caution.allows(dir, name, member)? {
             return Ok(None);
         }
         if error == Some(libc::EAGAIN) {
             let how = OpenHow::new(OPEN, ResolveFlags::NO_XDEV);
-            if let Ok(fd) = member.may_sleep(|| fscall::openat2(dir, name, &how)) {
-                return Ok(Some(Opened::plain(fd, true, true)));
+            let open = || read_ahead(fscall::openat2(dir, name, &how), ahead);
+            match member.may_sleep(open) {
+                Ok(fd) => return Ok(Some(Opened::plain(fd, true, true))),
+                Err(no) => error = no.raw_os_error(),
             }
         }
         // Another mount, or an error, which only the plain call is to be believed.
@@ -267,7 +280,7 @@ impl Access {
         dir: BorrowedFd<'_>,
         name: &CStr,
         member: &Worker<'_>,
-        caution: &Caution<'_>,
+        (caution, ahead): (&Caution<'_>, &mut Option<&mut Chunk>),
     ) -> io::Result<Option<Opened>> {
         if !caution.allows(dir, name, member)? {
             return Ok(None);
@@ -277,19 +290,28 @@ impl Access {
         } else {
             OPEN
         };
-        let fd = member.may_sleep(|| fscall::openat(dir, name, flags))?;
+        let open = || read_ahead(fscall::openat(dir, name, flags), ahead);
+        let fd = member.may_sleep(open)?;
         Ok(Some(Opened::plain(fd, true, false)))
     }
 
     /// Whether a large directory is to be visited in inode order; GNU find's rule.
-    pub(crate) fn inode_order_helps(&self, dir: &OpenDir) -> bool {
+    pub(crate) fn inode_order_helps(&self, dir: BorrowedFd<'_>) -> bool {
         let flags = StatxFlags::DONT_SYNC;
-        fscall::statx_fd(dir.as_fd(), flags, Mounts::mask()).map_or(true, |stat| {
+        fscall::statx_fd(dir, flags, Mounts::mask()).map_or(true, |stat| {
             MOUNTS
                 .get()
                 .inode_order_helps(&stat, self.driver.backend() != Backend::Threads)
         })
     }
+}
+
+/// Reads the first entries of a directory that has just been opened.
+fn read_ahead(opened: io::Result<OwnedFd>, ahead: &mut Option<&mut Chunk>) -> io::Result<OwnedFd> {
+    if let (Ok(fd), Some(chunk)) = (&opened, ahead) {
+        chunk.read_ahead(fd.as_fd());
+    }
+    opened
 }
 
 /// Whether there is any mount that passes questions on to a server.
@@ -315,7 +337,7 @@ pub(crate) fn followed(
 /// What must be known of a directory before it is opened: opening an automount point would mount
 /// something, and opening another file system's directory only to find out that it is one may ask a
 /// server that does not answer.
-struct Caution<'a> {
+pub(crate) struct Caution<'a> {
     /// Automount points are not to be opened, and there are some.
     triggers: bool,
     boundary: Boundary,
@@ -325,25 +347,47 @@ struct Caution<'a> {
 
 impl<'a> Caution<'a> {
     fn of<V: OrderedVisitor>(rules: &Rules, node: &'a Node<V>) -> Self {
-        // Roots have been asked for.
         let parent = node.parent();
+        let place = parent.and_then(|parent| parent.place());
+        Self::new(rules, parent.is_none(), place, node.is_followed())
+    }
+
+    /// For a directory found in `parent`, or a root.
+    pub(crate) fn new(
+        rules: &Rules,
+        is_root: bool,
+        parent: Option<&'a Place>,
+        followed: bool,
+    ) -> Self {
         Self {
-            triggers: !rules.automount && parent.is_some() && MOUNTS.get().has_automount_points(),
+            // Roots have been asked for.
+            triggers: !rules.automount && !is_root && MOUNTS.get().has_automount_points(),
             boundary: rules.boundary,
-            parent: parent.and_then(|parent| parent.place()),
-            followed: node.is_followed(),
+            parent,
+            followed,
         }
     }
 
-    /// Whether the directory may be opened, as far as can be told without asking anybody.
     fn allows(&self, dir: BorrowedFd<'_>, name: &CStr, member: &Worker<'_>) -> io::Result<bool> {
-        let bounded = self.boundary != Boundary::None && self.parent.is_some();
-        if !self.triggers && !bounded {
+        if !self.asks() {
+            return Ok(true);
+        }
+        member.may_sleep(|| self.allows_now(dir, name))
+    }
+
+    /// Whether anything has to be known at all.
+    fn asks(&self) -> bool {
+        self.triggers || self.boundary != Boundary::None && self.parent.is_some()
+    }
+
+    /// Whether the directory may be opened, as far as can be told without asking anybody.
+    pub(crate) fn allows_now(&self, dir: BorrowedFd<'_>, name: &CStr) -> io::Result<bool> {
+        if !self.asks() {
             return Ok(true);
         }
         let mut flags = StatxFlags::NO_AUTOMOUNT | StatxFlags::DONT_SYNC;
         flags.set(StatxFlags::SYMLINK_NOFOLLOW, !self.followed);
-        let stat = member.may_sleep(|| fscall::statx(dir, Some(name), flags, Place::MASK))?;
+        let stat = fscall::statx(dir, Some(name), flags, Place::MASK)?;
         let place = Place::of(&stat);
         let leaves = |parent: &Place| !parent.may_lead_to(&place, self.boundary);
         Ok(!(self.parent.is_some_and(leaves)

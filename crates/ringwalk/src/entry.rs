@@ -18,6 +18,8 @@ pub struct EntryRef<'a> {
     pub(crate) dir_path: &'a [u8],
     pub(crate) name: &'a [u8],
     pub(crate) depth: usize,
+    /// How long the root's name is.
+    pub(crate) root_len: usize,
     pub(crate) ino: u64,
     pub(crate) file_type: Option<FileType>,
     pub(crate) followed: bool,
@@ -54,6 +56,15 @@ impl<'a> EntryRef<'a> {
     /// How many names below its root the entry is; 0 is a root itself.
     pub fn depth(&self) -> usize {
         self.depth
+    }
+
+    /// The root that the entry is below, or is, as it was given.
+    pub fn root(&self) -> &'a [u8] {
+        if self.depth == 0 {
+            self.name
+        } else {
+            self.dir_path.get(..self.root_len).unwrap_or_default()
+        }
     }
 
     /// The inode number that the directory lists. On mount points and some file systems (overlay,

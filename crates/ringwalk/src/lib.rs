@@ -8,8 +8,8 @@
 //! * Every failure is an item of its own, with path, depth and system error.
 //!
 //! [`Walk`] describes a walk and runs it: as a stream ([`Walk::into_stream`]), with a visitor per
-//! thread ([`Walk::visit_parallel`]), or with one whose output comes in find's order
-//! ([`Walk::visit_in_order`]).
+//! thread ([`Walk::visit_parallel`]), with one whose output comes in find's order
+//! ([`Walk::visit_in_order`]), or strictly one entry after the other ([`Walk::visit_one_by_one`]).
 
 #![forbid(unsafe_code)]
 
@@ -27,6 +27,7 @@ mod parallel;
 mod park;
 mod place;
 mod progress;
+mod serial;
 mod span;
 mod spread;
 mod stream;
@@ -48,5 +49,5 @@ pub use fscall::{FileType, Statx, StatxMask, Timestamp};
 pub use progress::Progress;
 pub use ringfs::{Backend, Driver};
 pub use stream::{Batches, Entries};
-pub use visitor::{OrderedVisitor, ParallelVisitor, Visit};
+pub use visitor::{OrderedVisitor, ParallelVisitor, SerialVisitor, Visit};
 pub use walk::{Order, Walk};

@@ -16,8 +16,8 @@ use crate::place::{Identity, Place};
 use crate::span::Span;
 use crate::task::DirTask;
 use crate::visitor::OrderedVisitor;
-use crate::walker::lock;
 use crate::worker::Worker;
+use blockpool::lock;
 
 /// How a directory is opened that was reached by a link which is to be followed.
 pub(crate) const OPEN_FOLLOWED: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
@@ -32,6 +32,8 @@ pub(crate) struct Node<V: OrderedVisitor> {
     /// The name in the parent; of a root, the path as given.
     name: Box<[u8]>,
     depth: usize,
+    /// How long its root's name is.
+    root_len: usize,
     ino: u64,
     span: Span,
     /// It is a link that is followed.
@@ -106,6 +108,7 @@ impl<V: OrderedVisitor> Node<V> {
         head: V::Segment,
     ) -> Self {
         Self {
+            root_len: parent.as_ref().map_or(name.len(), |parent| parent.root_len),
             parent,
             name: name.into(),
             depth,
@@ -134,6 +137,11 @@ impl<V: OrderedVisitor> Node<V> {
 
     pub(crate) fn depth(&self) -> usize {
         self.depth
+    }
+
+    /// How long its root's name is.
+    pub(crate) fn root_len(&self) -> usize {
+        self.root_len
     }
 
     /// Where in the walk's order it lies, as far as numbers can tell.
@@ -263,6 +271,7 @@ impl<V: OrderedVisitor> Node<V> {
             dir_path,
             name: &self.name,
             depth: self.depth,
+            root_len: self.root_len,
             ino: self.ino,
             file_type: Some(FileType::DIRECTORY),
             followed: self.is_followed(),

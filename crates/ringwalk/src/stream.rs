@@ -17,7 +17,8 @@ use crate::entry::{Entry, EntryRef};
 use crate::error::{Action, Error};
 use crate::visitor::{OrderedVisitor, Visit};
 use crate::walk::Walk;
-use crate::walker::{Walker, lock};
+use crate::walker::Walker;
+use blockpool::lock;
 
 /// From so many bytes on that the consumer has not taken the walk waits for it.
 const AHEAD: usize = 1024 * 1024;

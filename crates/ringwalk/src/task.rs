@@ -199,6 +199,7 @@ impl<V: OrderedVisitor> DirTask<V> {
             dir_path: b"",
             name,
             depth: 0,
+            root_len: name.len(),
             ino: stat.ino().unwrap_or(0),
             file_type: stat.file_type(),
             followed,
@@ -236,12 +237,12 @@ impl<V: OrderedVisitor> DirTask<V> {
     }
 
     fn open(&mut self, turn: &mut Turn<'_, V>, cx: &mut Context<'_>) -> Poll<Stage> {
-        let opened = ready!(
-            turn.walker
-                .access
-                .poll_open(&mut self.asked, cx, turn, &self.node)
-        );
         let rules = &turn.walker.options.rules;
+        // Otherwise it may be one that is not to be read at all.
+        let any = !rules.need_places(turn.walker.is_ordered());
+        let ahead = any.then_some(&mut self.tools.chunk);
+        let access = &turn.walker.access;
+        let opened = ready!(access.poll_open(&mut self.asked, cx, turn, &self.node, ahead));
         if self.node.parent().is_some() {
             self.take_head(rules.contents_first);
         }
@@ -322,7 +323,8 @@ impl<V: OrderedVisitor> DirTask<V> {
         // Whether the ring had to wait for it is not told.
         let may_sleep = self.cold || turn.walker.access.is_ring();
         let chunk = &mut self.tools.chunk;
-        let helps = || turn.walker.access.inode_order_helps(dir);
+        let may_sleep = may_sleep && chunk.may_read();
+        let helps = || turn.walker.access.inode_order_helps(dir.as_fd());
         let mut prefix = Vec::new();
         let by_caller;
         let sorting = match &turn.walker.options.rules.sort {
@@ -335,6 +337,7 @@ impl<V: OrderedVisitor> DirTask<V> {
                     dir: dir.as_fd(),
                     prefix: &prefix,
                     depth: self.node.depth() + 1,
+                    root_len: self.node.root_len(),
                 };
                 by_caller = move |found: &[Found<'_>]| {
                     let entries: Vec<_> = found.iter().map(|found| visible.entry(found)).collect();
@@ -391,6 +394,7 @@ impl<V: OrderedVisitor> DirTask<V> {
                 dir: dir.as_fd(),
                 prefix: &turn.scratch.prefix,
                 depth: self.node.depth() + 1,
+                root_len: self.node.root_len(),
             };
             let wanted = self.tools.chunk.wanted(turn.walker, &visible, most);
             match (&**dir, &lent) {
@@ -419,6 +423,7 @@ impl<V: OrderedVisitor> DirTask<V> {
             dir: dir.as_fd(),
             prefix: &prefix,
             depth: self.node.depth() + 1,
+            root_len: self.node.root_len(),
         };
         // Without a question about any of them nothing is called.
         let asleep =

@@ -1,5 +1,6 @@
 //! The entries of a directory, one after the other: what is asked about them, and what comes of it.
 
+use std::ffi::CStr;
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
@@ -32,6 +33,7 @@ pub(crate) struct Visible<'a> {
     pub(crate) dir: BorrowedFd<'a>,
     pub(crate) prefix: &'a [u8],
     pub(crate) depth: usize,
+    pub(crate) root_len: usize,
 }
 
 impl<'a> Visible<'a> {
@@ -41,6 +43,7 @@ impl<'a> Visible<'a> {
             dir_path: self.prefix,
             name: found.name(),
             depth: self.depth,
+            root_len: self.root_len,
             ino: found.ino,
             file_type: found.file_type,
             followed: false,
@@ -59,11 +62,63 @@ pub(crate) enum Visited {
 }
 
 /// What is known of an entry before it is visited.
-struct Known {
-    stat: Option<io::Result<Statx>>,
-    file_type: Option<FileType>,
+pub(crate) struct Known {
+    pub(crate) stat: Option<io::Result<Statx>>,
+    pub(crate) file_type: Option<FileType>,
     /// Which file it is, if it is a link that was followed.
-    followed: Option<Identity>,
+    pub(crate) followed: Option<Identity>,
+}
+
+/// Finds out at once what has to be known of an entry. An error stands in the way of even a visit: a
+/// link that was to be followed, and can't be.
+pub(crate) fn know(
+    dir: BorrowedFd<'_>,
+    name: &CStr,
+    file_type: Option<FileType>,
+    mask: StatxMask,
+    follows: bool,
+) -> io::Result<Known> {
+    let is_link = |file_type: Option<FileType>| file_type.is_some_and(FileType::is_symlink);
+    let spared = mask.is_empty() || follows && is_link(file_type);
+    let answer = (!spared).then(|| lstat(dir, name, mask));
+    let known = Known::of(answer, file_type);
+    if follows && is_link(known.file_type) {
+        let target = followed(dir, name, mask)?;
+        return Ok(known.led_to(target.map(Box::new), mask, || lstat(dir, name, mask)));
+    }
+    Ok(known)
+}
+
+impl Known {
+    /// With the answer about the entry itself, if it was asked for.
+    fn of(answer: Option<io::Result<Statx>>, listed: Option<FileType>) -> Self {
+        let file_type = match (listed, &answer) {
+            (None, Some(Ok(stat))) => stat.file_type(),
+            _ => listed,
+        };
+        Self {
+            stat: answer,
+            file_type,
+            followed: None,
+        }
+    }
+
+    /// The link leads to `target`, or nowhere.
+    fn led_to(
+        mut self,
+        target: Option<Box<Statx>>,
+        mask: StatxMask,
+        itself: impl FnOnce() -> io::Result<Statx>,
+    ) -> Self {
+        if let Some(target) = target {
+            self.file_type = target.file_type();
+            self.followed = Some(Identity::of(&target));
+            self.stat = (!mask.is_empty()).then_some(Ok(*target));
+        } else if self.stat.is_none() && !mask.is_empty() {
+            self.stat = Some(itself());
+        }
+        self
+    }
 }
 
 impl<V: OrderedVisitor> DirTask<V> {
@@ -249,7 +304,7 @@ impl<V: OrderedVisitor> Looker<'_, '_, V> {
         mut answer: Option<io::Result<Statx>>,
     ) -> io::Result<Known> {
         let entry = self.visible.entry(found);
-        let mut file_type = found.file_type;
+        let file_type = found.file_type;
         let follows = self.walker.options.rules.follows(entry.depth);
         let mask = self.walker.mask_for(&entry);
         let is_link = |file_type: Option<FileType>| file_type.is_some_and(FileType::is_symlink);
@@ -265,27 +320,15 @@ impl<V: OrderedVisitor> Looker<'_, '_, V> {
                 watch.look();
             }
         }
-        if let (None, Some(Ok(stat))) = (file_type, &answer) {
-            file_type = stat.file_type();
-        }
-        let mut known = Known {
-            stat: answer,
-            file_type,
-            followed: None,
-        };
-        if follows && is_link(file_type) {
+        let known = Known::of(answer, file_type);
+        if follows && is_link(known.file_type) {
             let follow = || followed(self.visible.dir, found.c_name(), mask);
             let target = match self.member {
                 Some(member) => member.may_sleep(follow),
                 None => follow(),
             };
-            if let Some(target) = target? {
-                known.file_type = target.file_type();
-                known.followed = Some(Identity::of(&target));
-                known.stat = (!mask.is_empty()).then_some(Ok(target));
-            } else if known.stat.is_none() && !mask.is_empty() {
-                known.stat = Some(lstat(self.visible.dir, found.c_name(), mask));
-            }
+            let itself = || lstat(self.visible.dir, found.c_name(), mask);
+            return Ok(known.led_to(target?.map(Box::new), mask, itself));
         }
         Ok(known)
     }

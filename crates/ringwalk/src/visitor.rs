@@ -69,6 +69,24 @@ pub trait OrderedVisitor: Send + Sync + 'static {
     fn about_to_wait(&self) {}
 }
 
+/// Visits a tree on the calling thread, one entry after the other; see
+/// [`Walk::visit_one_by_one`](crate::Walk::visit_one_by_one).
+pub trait SerialVisitor {
+    /// Visits an entry. Nothing behind it has been looked at; of its directory, the names have been
+    /// read.
+    fn visit(&mut self, entry: &EntryRef<'_>) -> Visit;
+
+    /// A directory that was to be walked cannot be opened. Where contents come first it is visited
+    /// after this.
+    fn unopened(&mut self, entry: &EntryRef<'_>, error: &Error) -> Visit {
+        let _ = entry;
+        self.error(error)
+    }
+
+    /// As [`OrderedVisitor::error`].
+    fn error(&mut self, error: &Error) -> Visit;
+}
+
 /// Visits a tree on several threads, in any order; each thread that takes part has a visitor of
 /// its own.
 pub trait ParallelVisitor: Send {

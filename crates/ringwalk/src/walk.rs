@@ -16,8 +16,9 @@ use crate::entry::EntryRef;
 use crate::options::{Boundary, Follow, Options, Rules, Sort};
 use crate::parallel::Parallel;
 use crate::progress::Progress;
+use crate::serial::Serial;
 use crate::stream::{Batches, Entries};
-use crate::visitor::{OrderedVisitor, ParallelVisitor};
+use crate::visitor::{OrderedVisitor, ParallelVisitor, SerialVisitor};
 use crate::walker::Walker;
 
 /// The most directories that are read at the same time: as many as a process's budget of waiting
@@ -324,6 +325,47 @@ impl Walk {
         self.walker(visitor, true, None).run_to_the_end();
     }
 
+    /// Walks on the calling thread alone, in find's order, one entry after the other: a directory is
+    /// opened only after its own visit and all that comes before it, so that what a visit does to the
+    /// tree is seen by the rest of the walk. For visitors that run commands or delete. Only the names of
+    /// a directory are read before its entries are visited (with
+    /// [`sort_large_by_inode`](Self::sort_large_by_inode) up to 100,000 of them), and its calls are
+    /// plain ones whatever the driver.
+    ///
+    /// With [`contents_first`](Self::contents_first), what an entry is asked for is asked before its
+    /// contents are visited.
+    ///
+    /// ```
+    /// use ringwalk::{EntryRef, Error, SerialVisitor, Visit, Walk};
+    ///
+    /// struct Last(Vec<u8>);
+    ///
+    /// impl SerialVisitor for Last {
+    ///     fn visit(&mut self, entry: &EntryRef<'_>) -> Visit {
+    ///         self.0 = entry.path_bytes();
+    ///         Visit::Continue
+    ///     }
+    ///     fn error(&mut self, error: &Error) -> Visit {
+    ///         eprintln!("{error}");
+    ///         Visit::Continue
+    ///     }
+    /// }
+    ///
+    /// let mut last = Last(Vec::new());
+    /// Walk::new("/etc").max_depth(1).contents_first(true).visit_one_by_one(&mut last);
+    /// assert_eq!(last.0, b"/etc");
+    /// ```
+    pub fn visit_one_by_one<V: SerialVisitor>(self, visitor: &mut V) {
+        let (options, driver, roots) = self.options(true, None);
+        let access = Access::new(driver);
+        let mut serial = Serial::new(&options, &access, visitor);
+        for root in &roots {
+            if serial.walk(root) {
+                return;
+            }
+        }
+    }
+
     /// Walks with visitors made by `make`; returns when all is done. No more are made than work at
     /// the same time, and each works on one directory after the other, not always on the same
     /// thread. The calling thread takes part, and a visitor's panic is thrown on it, once. After a
@@ -383,6 +425,15 @@ impl Walk {
         ordered: bool,
         held_up: Option<Arc<AtomicBool>>,
     ) -> Arc<Walker<V>> {
+        let (options, driver, roots) = self.options(ordered, held_up);
+        Walker::new(visitor, options, Access::new(driver), &roots)
+    }
+
+    fn options(
+        self,
+        ordered: bool,
+        held_up: Option<Arc<AtomicBool>>,
+    ) -> (Options, Driver, Vec<Vec<u8>>) {
         let files = fscall::limits::nofile().map_or(1024, |(soft, _)| soft);
         // A quarter for directories that are read, a quarter for those kept open for what is below
         // them, and the rest is the host program's.
@@ -403,7 +454,7 @@ impl Walk {
             open: most.min(share).min(MOST_OPEN),
             kept: share.min(MOST_KEPT),
         };
-        Walker::new(visitor, options, Access::new(driver), &self.roots)
+        (options, driver, self.roots)
     }
 }
 

@@ -20,6 +20,15 @@ pub(crate) fn of_pattern(pattern: &[u8]) -> Chance {
     }
 }
 
+/// For a test by regular expression.
+pub(crate) fn of_regex(pattern: &[u8]) -> Chance {
+    if pattern.contains(&b'.') {
+        0.8
+    } else {
+        of_pattern(pattern)
+    }
+}
+
 /// For a test against a moment, `seconds` since 1970, as of `now`.
 pub(crate) fn of_age(seconds: i64, now: i64) -> Chance {
     const DAY: i64 = 86_400;

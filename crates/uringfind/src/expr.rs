@@ -109,6 +109,11 @@ impl Expr {
         self.any(&mut |predicate| predicate.effect != Effect::None)
     }
 
+    /// Whether files must be evaluated one after the other.
+    pub(crate) fn is_serial(&self) -> bool {
+        self.any(&mut |predicate| predicate.effect == Effect::Acts)
+    }
+
     /// Whether some primary in it satisfies `test`.
     pub(crate) fn any(&self, test: &mut impl FnMut(&Predicate) -> bool) -> bool {
         match self {
@@ -179,7 +184,7 @@ impl Predicate {
             }
             (_, Effect::None) => Foresight::Value(self.primary.evaluate(file)),
             (_, Effect::Prints) => Foresight::Value(true),
-            (_, Effect::Prunes) => Foresight::Unknown,
+            (_, Effect::Prunes | Effect::Acts) => Foresight::Unknown,
             (_, Effect::Quits) => Foresight::Ends,
         }
     }

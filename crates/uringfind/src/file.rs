@@ -1,23 +1,40 @@
 //! One file as an expression sees it.
 
 use std::io;
+use std::os::fd::BorrowedFd;
 
-use fscall::{FileType, Statx};
+use fscall::{CWD, FileType, Statx};
 
 use crate::message::Messages;
 use crate::output::Output;
+use crate::writer::Writer;
 
 /// A file under evaluation: what is known of it, and what evaluating it leads to.
 pub(crate) struct File<'a> {
     pub(crate) name: &'a [u8],
     /// What stands before the name in the path; empty for a starting point.
     pub(crate) directory: &'a [u8],
+    /// The starting point that it is below, or is.
+    pub(crate) root: &'a [u8],
+    /// 0 for a starting point.
+    pub(crate) depth: usize,
+    /// The open directory that it is in, to reach it by its name; of a starting point the current
+    /// one.
+    pub(crate) at: BorrowedFd<'a>,
+    /// Links are followed here, by `-L` or for a starting point by `-H`. One that leads nowhere is
+    /// seen itself.
+    pub(crate) follows: bool,
+    /// It is a link that was followed: all that is known is the target's.
+    pub(crate) followed: bool,
     /// From the directory entry, or from `statx`.
     pub(crate) kind: Option<FileType>,
     pub(crate) status: Status<'a>,
     /// Where lines and messages go.
     pub(crate) out: &'a mut Output,
     pub(crate) messages: &'a Messages,
+    /// To write at once and run commands: only where the plan acts, and so one file is evaluated after
+    /// the other.
+    pub(crate) writer: Option<&'a mut Writer>,
     /// Set by `-prune`.
     pub(crate) prune: bool,
     /// Set by `-quit`.
@@ -49,6 +66,12 @@ impl<'a> File<'a> {
         Self {
             name,
             directory,
+            root: name,
+            depth: 0,
+            at: CWD,
+            follows: false,
+            followed: false,
+            writer: None,
             kind: None,
             status: Status::Failed {
                 errno: 0,
@@ -76,6 +99,21 @@ impl<'a> File<'a> {
         let text = self.out.text();
         text.extend_from_slice(self.directory);
         text.extend_from_slice(self.name);
+    }
+
+    /// The path.
+    pub(crate) fn path(&self) -> Vec<u8> {
+        [self.directory, self.name].concat()
+    }
+
+    /// Writes all output so far, so that what is written by others now comes behind it.
+    pub(crate) fn flush(&mut self) {
+        if let Some(writer) = &mut self.writer {
+            writer.segment(self.out);
+            self.out.clear();
+            // What fails is remembered and reported at the end.
+            let _ = writer.flush();
+        }
     }
 
     /// What `statx` says. If it fails, that is reported (once per file) and the test that asks is
@@ -116,9 +154,7 @@ impl<'a> File<'a> {
 
     /// Appends the message that the file failed with `errno`.
     pub(crate) fn report(&mut self, errno: i32) {
-        let message = self
-            .messages
-            .file(&[self.directory, self.name].concat(), errno);
+        let message = self.messages.file(&self.path(), errno);
         self.out.message(&message);
     }
 }

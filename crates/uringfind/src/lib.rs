@@ -13,6 +13,9 @@
 //! 4. Segments come back in find's order and are written by one writer (`writer`), so standard
 //!    output and standard error keep their places relative to each other.
 //!
+//! Where the expression runs commands or changes files, 3 and 4 are done for one file after the other,
+//! on one thread.
+//!
 //! The library exists for the program and its tests; its one entry point is [`main()`].
 
 #![forbid(unsafe_code)]
@@ -30,6 +33,8 @@ mod parse;
 mod pattern;
 mod primary;
 mod quote;
+mod receiver;
+mod regex;
 mod run;
 mod writer;
 

@@ -6,6 +6,7 @@ use std::num::NonZeroUsize;
 use crate::failure::Failure;
 use crate::order::Level;
 use crate::primary::parse_jobs;
+use crate::regex::Syntax;
 
 /// What holds for the whole search.
 #[derive(Clone, Debug, Default)]
@@ -14,12 +15,46 @@ pub(crate) struct Options {
     pub(crate) min_depth: usize,
     /// Nothing below this depth is looked at.
     pub(crate) max_depth: Option<usize>,
+    /// Which links are followed: `-P`, `-H` or `-L`.
+    pub(crate) follow: Follow,
+    /// A directory comes after its contents.
+    pub(crate) contents_first: bool,
+    /// Other file systems are not entered.
+    pub(crate) one_file_system: bool,
+    /// Files that vanish while the search runs are no error. Changes while arguments are read; a test
+    /// keeps what it found.
+    pub(crate) ignore_races: bool,
     /// How much may be in flight; the walker's own choice if `None`.
     pub(crate) jobs: Option<NonZeroUsize>,
     /// Dubious usage is pointed out. Changes while arguments are read.
     pub(crate) warnings: bool,
+    /// How `-regex` reads its pattern. Changes while arguments are read.
+    pub(crate) regex_syntax: Syntax,
     /// How eagerly the expression is reordered.
     pub(crate) level: Level,
+}
+
+/// Which links are followed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Follow {
+    /// `-P`
+    #[default]
+    Never,
+    /// `-H`: starting points that are links.
+    StartingPoints,
+    /// `-L`
+    Always,
+}
+
+impl Follow {
+    /// Whether links are followed at this depth.
+    pub(crate) fn at(self, depth: usize) -> bool {
+        match self {
+            Self::Never => false,
+            Self::StartingPoints => depth == 0,
+            Self::Always => true,
+        }
+    }
 }
 
 /// What of the process's surroundings bears on the language.
@@ -50,8 +85,10 @@ pub(crate) fn leading(arguments: &[Vec<u8>], options: &mut Options) -> Result<us
     while let Some(argument) = arguments.get(next) {
         match argument.as_slice() {
             b"--" => return Ok(next + 1),
-            b"-P" => {}
-            b"-H" | b"-L" | b"-D" => {
+            b"-P" => options.follow = Follow::Never,
+            b"-H" => options.follow = Follow::StartingPoints,
+            b"-L" => options.follow = Follow::Always,
+            b"-D" => {
                 return Err(Failure::of(&[
                     b"option `",
                     argument,
@@ -123,7 +160,6 @@ mod tests {
         for bad in [
             &["-j"][..],
             &["-j0"],
-            &["-L"],
             &["-O"],
             &["-Ox"],
             &["-O1x"],

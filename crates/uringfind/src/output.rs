@@ -1,5 +1,5 @@
-//! What evaluating some files gave, in order: bytes for standard output with messages for standard
-//! error in between.
+//! What evaluating some files gave, in order: bytes for standard output, with messages for standard
+//! error and bytes for other receivers in between.
 
 use std::ops::Range;
 
@@ -7,9 +7,20 @@ use std::ops::Range;
 #[derive(Debug, Default)]
 pub(crate) struct Output {
     bytes: Vec<u8>,
-    /// Which ranges of `bytes` are messages, in order.
-    messages: Vec<Range<usize>>,
+    /// Which ranges of `bytes` are not for standard output, in order.
+    others: Vec<(Range<usize>, Other)>,
 }
+
+/// Where bytes go that are not for standard output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Other {
+    Message,
+    Receiver(Receiver),
+}
+
+/// One of the plan's receivers, by its number; see [`Receive`](crate::receiver::Receive).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Receiver(pub(crate) usize);
 
 /// What is allocated for the first line: the output of a middling directory, and still in reach of
 /// malloc's per-thread cache.
@@ -19,14 +30,14 @@ const FIRST: usize = 1000;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mark {
     bytes: usize,
-    messages: usize,
+    others: usize,
 }
 
 impl Mark {
     /// The beginning.
     pub(crate) const START: Self = Self {
         bytes: 0,
-        messages: 0,
+        others: 0,
     };
 }
 
@@ -37,6 +48,8 @@ pub(crate) enum Piece<'a> {
     Text(&'a [u8]),
     /// A whole message for standard error.
     Message(&'a [u8]),
+    /// What one evaluation has for a receiver.
+    For(Receiver, &'a [u8]),
 }
 
 impl Output {
@@ -50,9 +63,23 @@ impl Output {
 
     /// Appends a message for standard error.
     pub(crate) fn message(&mut self, message: &[u8]) {
+        self.other(Other::Message, |bytes| bytes.extend_from_slice(message));
+    }
+
+    /// Appends what `write` appends, for a receiver.
+    pub(crate) fn send(&mut self, to: Receiver, write: impl FnOnce(&mut Vec<u8>)) {
+        self.other(Other::Receiver(to), write);
+    }
+
+    fn other(&mut self, other: Other, write: impl FnOnce(&mut Vec<u8>)) {
         let start = self.bytes.len();
-        self.bytes.extend_from_slice(message);
-        self.messages.push(start..self.bytes.len());
+        write(&mut self.bytes);
+        self.others.push((start..self.bytes.len(), other));
+    }
+
+    /// Forgets everything but the memory.
+    pub(crate) fn clear(&mut self) {
+        self.rewind(Mark::START);
     }
 
     /// Bytes held.
@@ -64,31 +91,32 @@ impl Output {
     pub(crate) fn mark(&self) -> Mark {
         Mark {
             bytes: self.bytes.len(),
-            messages: self.messages.len(),
+            others: self.others.len(),
         }
     }
 
     /// Drops what came after `mark`.
     pub(crate) fn rewind(&mut self, mark: Mark) {
         self.bytes.truncate(mark.bytes);
-        self.messages.truncate(mark.messages);
+        self.others.truncate(mark.others);
     }
 
     /// The pieces in order. No piece of text is empty.
     pub(crate) fn pieces(&self) -> impl Iterator<Item = Piece<'_>> {
         let mut at = 0;
-        let ranges = self.messages.iter().cloned().map(Some).chain([None]);
-        ranges.flat_map(move |range| {
-            let (start, end) = range
+        let others = self.others.iter().cloned().map(Some).chain([None]);
+        others.flat_map(move |other| {
+            let end = self.bytes.len();
+            let (start, end) = other
                 .as_ref()
-                .map_or((self.bytes.len(), self.bytes.len()), |it| {
-                    (it.start, it.end)
-                });
+                .map_or((end, end), |(range, _)| (range.start, range.end));
             let text = (at < start).then(|| Piece::Text(&self.bytes[at..start]));
             at = end;
-            [text, range.map(|range| Piece::Message(&self.bytes[range]))]
-                .into_iter()
-                .flatten()
+            let other = other.map(|(range, other)| match other {
+                Other::Message => Piece::Message(&self.bytes[range]),
+                Other::Receiver(to) => Piece::For(to, &self.bytes[range]),
+            });
+            [text, other].into_iter().flatten()
         })
     }
 }

@@ -6,6 +6,7 @@ use hostproc::stdio::{Stream, write_all};
 
 use crate::message::Messages;
 use crate::output::{Output, Piece};
+use crate::receiver::Receive;
 
 /// Bytes collected before they are written.
 const BLOCK: usize = 64 * 1024;
@@ -44,6 +45,8 @@ pub(crate) struct Writer<S = Descriptors> {
     sink: S,
     messages: Messages,
     buffer: Vec<u8>,
+    /// By their numbers; `None` while one is at work.
+    receivers: Vec<Option<Box<dyn Receive>>>,
     /// Some of standard output was lost.
     output_failed: bool,
     status: u8,
@@ -55,6 +58,7 @@ impl<S: Sink> Writer<S> {
             sink,
             messages,
             buffer: Vec::with_capacity(BLOCK),
+            receivers: Vec::new(),
             output_failed: false,
             status: 0,
         }
@@ -80,17 +84,10 @@ impl<S: Sink> Writer<S> {
         }
     }
 
-    /// Writes what the evaluation of some files gave. A message in it makes the exit status 1.
-    pub(crate) fn segment(&mut self, segment: &Output) {
-        for piece in segment.pieces() {
-            match piece {
-                Piece::Text(text) => self.output(text),
-                Piece::Message(message) => {
-                    self.fail();
-                    self.message(message);
-                }
-            }
-        }
+    /// A message about an error: it makes the exit status 1.
+    pub(crate) fn error(&mut self, message: &[u8]) {
+        self.fail();
+        self.message(message);
     }
 
     /// Makes the exit status 1.
@@ -143,6 +140,41 @@ impl<S: Sink> Writer<S> {
     }
 }
 
+impl Writer {
+    /// Takes the receivers that the numbers in segments mean.
+    pub(crate) fn set_receivers(&mut self, receivers: Vec<Box<dyn Receive>>) {
+        self.receivers = receivers.into_iter().map(Some).collect();
+    }
+
+    /// Writes what the evaluation of some files gave.
+    pub(crate) fn segment(&mut self, segment: &Output) {
+        for piece in segment.pieces() {
+            match piece {
+                Piece::Text(text) => self.output(text),
+                Piece::Message(message) => self.error(message),
+                Piece::For(to, bytes) => {
+                    self.at_receiver(to.0, |it, writer| it.receive(bytes, writer))
+                }
+            }
+        }
+    }
+
+    /// Lets the receivers finish, in the order of their numbers.
+    pub(crate) fn finish_receivers(&mut self) {
+        for number in 0..self.receivers.len() {
+            self.at_receiver(number, |it, writer| it.finish(writer));
+        }
+    }
+
+    fn at_receiver(&mut self, number: usize, act: impl FnOnce(&mut dyn Receive, &mut Self)) {
+        let slot = self.receivers.get_mut(number);
+        if let Some(mut receiver) = slot.and_then(Option::take) {
+            act(&mut *receiver, self);
+            self.receivers[number] = Some(receiver);
+        }
+    }
+}
+
 /// "Bad file descriptor".
 const EBADF: i32 = 9;
 
@@ -190,11 +222,9 @@ mod tests {
             },
             Messages::new(b"find"),
         );
-        let mut segment = Output::default();
-        segment.text().extend_from_slice(b"one\n");
-        segment.message(b"find: oh\n");
-        segment.text().extend_from_slice(b"two\n");
-        writer.segment(&segment);
+        writer.output(b"one\n");
+        writer.error(b"find: oh\n");
+        writer.output(b"two\n");
         assert_eq!(writer.finish_search(), 1);
         let expected = [
             (Stream::Output, &b"one\n"[..]),

@@ -9,12 +9,17 @@ pub(crate) use tree::Symbol;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use fscall::Timestamp;
 
 use crate::expr::{Expr, Operator};
 use crate::failure::Failure;
 use crate::options::{self, Environment, Options};
 use crate::order;
+use crate::output::Receiver;
 use crate::primary::{self, Effect, Kind, Parsed, Refusal, default_print, option_predicate};
+use crate::receiver::Receive;
 use tree::{Content, Token};
 
 /// What a command line asks for.
@@ -33,6 +38,8 @@ pub(crate) struct Plan {
     pub(crate) options: Options,
     /// Arranged for evaluation, with the default action in it.
     pub(crate) expression: Expr,
+    /// What the expression sends bytes to, by number.
+    pub(crate) receivers: Vec<Box<dyn Receive>>,
 }
 
 /// What reading a command line gave.
@@ -57,6 +64,8 @@ pub(crate) fn parse(arguments: &[Vec<u8>], environment: Environment) -> Outcome 
         tokens: Vec::new(),
         first_other: None,
         warnings: Vec::new(),
+        receivers: Vec::new(),
+        now: now(),
     };
     let request = parser.command_line();
     Outcome {
@@ -79,9 +88,18 @@ pub(crate) struct Parser<'a> {
     /// The first word that is neither a global nor a positional option.
     first_other: Option<&'a [u8]>,
     warnings: Vec<Vec<u8>>,
+    receivers: Vec<Box<dyn Receive>>,
+    /// The time that ages are counted from.
+    pub(crate) now: Timestamp,
 }
 
 impl<'a> Parser<'a> {
+    /// Adds a receiver, to be sent to by the number it gets.
+    pub(crate) fn add_receiver(&mut self, receiver: Box<dyn Receive>) -> Receiver {
+        self.receivers.push(receiver);
+        Receiver(self.receivers.len() - 1)
+    }
+
     /// The argument behind the present word.
     pub(crate) fn argument(&mut self) -> Result<&'a [u8], Refusal> {
         let argument = self
@@ -140,6 +158,7 @@ impl<'a> Parser<'a> {
             roots,
             options: self.options.clone(),
             expression,
+            receivers: std::mem::take(&mut self.receivers),
         })))
     }
 
@@ -229,7 +248,9 @@ impl<'a> Parser<'a> {
     /// The expression, with the default action, arranged for evaluation.
     fn expression(&mut self) -> Result<Expr, Failure> {
         let prints = |token: &Token<'_>| match &token.content {
-            Content::Operand(expr) => expr.any(&mut |predicate| predicate.effect == Effect::Prints),
+            Content::Operand(expr) => {
+                expr.any(&mut |predicate| matches!(predicate.effect, Effect::Prints | Effect::Acts))
+            }
             Content::Symbol(_) => false,
         };
         let print = Content::Operand(Expr::Primary(default_print()));
@@ -268,6 +289,15 @@ fn looks_like_expression(argument: &[u8], leading: bool) -> bool {
         [b'-', ..] | b"!" | b"(" => true,
         b")" | b"," => !leading,
         _ => false,
+    }
+}
+
+fn now() -> Timestamp {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let now = now.unwrap_or_default();
+    Timestamp {
+        sec: now.as_secs().try_into().unwrap_or(i64::MAX),
+        nsec: now.subsec_nanos(),
     }
 }
 

@@ -12,6 +12,8 @@ mod path;
 mod print;
 mod prune;
 mod quit;
+mod regex;
+mod regextype;
 mod size;
 mod r#type;
 mod warn;
@@ -92,6 +94,9 @@ pub(crate) enum Effect {
     Prunes,
     /// It ends everything.
     Quits,
+    /// It runs a command or changes files: each file is evaluated in its turn, and a directory is opened
+    /// only after its own evaluation. There is no default `-print`.
+    Acts,
 }
 
 /// How dear an evaluation is, as GNU find orders it.
@@ -170,6 +175,8 @@ const TABLE: &[&[Entry]] = &[
     print::ENTRIES,
     prune::ENTRIES,
     quit::ENTRIES,
+    regex::ENTRIES,
+    regextype::ENTRIES,
     size::ENTRIES,
     r#type::ENTRIES,
     warn::ENTRIES,

@@ -1,7 +1,5 @@
 //! `-newer`, and the names of its relatives `-newerXY`.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use fscall::{CWD, Statx, StatxFlags, StatxMask, Timestamp};
 
 use super::{Entry, Kind, Needs, Parsed, Predicate, Primary, Refusal};
@@ -14,10 +12,7 @@ pub(super) const ENTRIES: &[Entry] = &[Entry {
     kind: Kind::Other,
     parse: |parser, _| {
         let reference = modified(parser.argument()?)?;
-        let now = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .map_or(0, |since| since.as_secs());
-        let chance = estimate::of_age(reference.sec, now.try_into().unwrap_or(i64::MAX));
+        let chance = estimate::of_age(reference.sec, parser.now.sec);
         Ok(Parsed::Predicate(Predicate::test(
             Newer(reference),
             Needs::Stat(StatxMask::MTIME),

@@ -1,0 +1,522 @@
+//! One entry after the other, on the calling thread: nothing is looked at or opened before its turn.
+
+use std::collections::HashSet;
+use std::ffi::CStr;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use fscall::mounts::Mounts;
+use fscall::{FileType, OFlags, Statx, StatxMask};
+
+use crate::access::{Access, Caution};
+use crate::chunk::{Chunk, Sorting};
+use crate::entry::EntryRef;
+use crate::error::{Action, Error};
+use crate::node::{OPEN, OPEN_FOLLOWED};
+use crate::options::{Options, Sort};
+use crate::place::{Identity, Place};
+use crate::visit::{Known, Visible, know};
+use crate::visitor::{SerialVisitor, Visit};
+
+/// A directory on the way to where the walk is.
+struct Level {
+    /// `None` while there are too many: it is opened again by the `..` of the one below.
+    dir: Option<OwnedFd>,
+    /// Its path with a slash ends here in the walk's path; its name begins at `name`.
+    end: usize,
+    name: usize,
+    ino: u64,
+    followed: bool,
+    /// What was known of it when it was visited, or would have been.
+    stat: Option<io::Result<Statx>>,
+    place: Option<Place>,
+    chunk: Chunk,
+}
+
+/// A walk.
+pub(crate) struct Serial<'a, V> {
+    options: &'a Options,
+    access: &'a Access,
+    visitor: &'a mut V,
+    /// Of the directory that is being walked, with a slash behind.
+    path: Vec<u8>,
+    levels: Vec<Level>,
+    /// How many of the outer levels have been closed.
+    closed: usize,
+    /// Memory for directories to come.
+    spare: Vec<Chunk>,
+    /// The root as it was given.
+    root: Vec<u8>,
+    root_len: usize,
+    /// The directories that have been walked, where none is to be walked twice.
+    seen: HashSet<Identity>,
+}
+
+/// An entry that is a directory to be walked.
+struct Descent {
+    name: Vec<u8>,
+    ino: u64,
+    known: Known,
+}
+
+impl<'a, V: SerialVisitor> Serial<'a, V> {
+    pub(crate) fn new(options: &'a Options, access: &'a Access, visitor: &'a mut V) -> Self {
+        Self {
+            options,
+            access,
+            visitor,
+            path: Vec::new(),
+            levels: Vec::new(),
+            closed: 0,
+            spare: Vec::new(),
+            root: Vec::new(),
+            root_len: 0,
+            seen: HashSet::new(),
+        }
+    }
+
+    /// Walks one root; true if the visitor wants no more.
+    pub(crate) fn walk(&mut self, root: &[u8]) -> bool {
+        self.path.clear();
+        self.closed = 0;
+        root.clone_into(&mut self.root);
+        self.root_len = root.len();
+        let visit = self.root(root);
+        if visit == Visit::Quit {
+            return true;
+        }
+        while !self.levels.is_empty() {
+            if self.step() == Visit::Quit {
+                self.levels.clear();
+                return true;
+            }
+        }
+        false
+    }
+
+    fn root(&mut self, root: &[u8]) -> Visit {
+        let rules = &self.options.rules;
+        let mask = StatxMask::BASIC_STATS | Mounts::mask() | rules.mask;
+        let looked = fscall::with_c_path(root, |path| {
+            know(fscall::CWD, path, None, mask, rules.follows(0))
+        });
+        let known = match looked {
+            Ok(Known {
+                stat: Some(Err(error)),
+                ..
+            })
+            | Err(error) => {
+                let error = Error::new(Action::Stat, root.to_vec(), 0, error);
+                return self.visitor.error(&error);
+            }
+            Ok(known) => known,
+        };
+        let ino = match &known.stat {
+            Some(Ok(stat)) => stat.ino().unwrap_or(0),
+            _ => 0,
+        };
+        self.entry(root, ino, known)
+    }
+
+    /// The next entry of the innermost directory, or its end.
+    fn step(&mut self) -> Visit {
+        let depth = self.levels.len();
+        let Some(level) = self.levels.last_mut() else {
+            return Visit::Continue;
+        };
+        if level.chunk.len() == 0 {
+            return self.read();
+        }
+        let mut chunk = std::mem::take(&mut level.chunk);
+        let mut visit = Visit::Continue;
+        if let Some(found) = chunk.peek(0) {
+            let looked = self.look(found.c_name(), found.file_type, depth, found.ino);
+            visit = match looked {
+                Ok(known) => self.entry(found.name(), found.ino, known),
+                Err(error) => self.miss(found.name(), depth, error),
+            };
+        }
+        chunk.advance(1);
+        if let Some(level) = self.levels.get_mut(depth - 1) {
+            level.chunk = chunk;
+        }
+        visit
+    }
+
+    /// What is known of the entry before it is visited.
+    fn look(
+        &self,
+        name: &CStr,
+        file_type: Option<FileType>,
+        depth: usize,
+        ino: u64,
+    ) -> io::Result<Known> {
+        let rules = &self.options.rules;
+        let dir = self.current();
+        let entry = EntryRef {
+            dir,
+            dir_path: &self.path,
+            name: name.to_bytes(),
+            depth,
+            root_len: self.root_len,
+            ino,
+            file_type,
+            followed: false,
+            stat: None,
+        };
+        let mut mask = rules.mask;
+        if depth >= rules.min_depth
+            && let Some(wanted) = &rules.wanted
+        {
+            mask |= wanted(&entry);
+        }
+        if file_type.is_none() {
+            mask |= StatxMask::TYPE;
+        }
+        know(dir, name, file_type, mask, rules.follows(depth))
+    }
+
+    /// An entry that can't be looked at although it should have been followed.
+    fn miss(&mut self, name: &[u8], depth: usize, error: io::Error) -> Visit {
+        let entry = EntryRef {
+            dir: self.current(),
+            dir_path: &self.path,
+            name,
+            depth,
+            root_len: self.root_len,
+            ino: 0,
+            file_type: Some(FileType::SYMLINK),
+            followed: false,
+            stat: None,
+        };
+        if !self.options.rules.admits(&entry) {
+            return Visit::Continue;
+        }
+        let error = Error::new(Action::Stat, entry.path_bytes(), depth, error);
+        self.visitor.error(&error)
+    }
+
+    /// Visits an entry, and goes into it if it is a directory.
+    fn entry(&mut self, name: &[u8], ino: u64, known: Known) -> Visit {
+        let rules = &self.options.rules;
+        let depth = self.levels.len();
+        let Self {
+            levels,
+            path,
+            visitor,
+            root_len,
+            ..
+        } = self;
+        let entry = EntryRef {
+            dir: current(levels),
+            dir_path: path,
+            name,
+            depth,
+            root_len: *root_len,
+            ino,
+            file_type: known.file_type,
+            followed: known.followed.is_some(),
+            stat: known.stat.as_ref().map(Result::as_ref),
+        };
+        if !rules.admits(&entry) {
+            return Visit::Continue;
+        }
+        let descends = rules.enters(&entry);
+        if descends && let Some(identity) = known.followed {
+            let is_same = |level: &Level| level.place.is_some_and(|it| it.identity == identity);
+            if let Some(ancestor) = levels.iter().position(is_same) {
+                let ancestor = &path[..levels[ancestor].end];
+                let ancestor = without_slash(ancestor).to_vec();
+                let error = Error::found_loop(entry.path_bytes(), depth, ancestor);
+                return visitor.error(&error);
+            }
+        }
+        let is_late = descends && rules.contents_first;
+        let visit = if depth < rules.min_depth || is_late {
+            Visit::Continue
+        } else {
+            if let Some(progress) = &rules.progress {
+                progress.visited(1);
+            }
+            visitor.visit(&entry)
+        };
+        if !descends || visit != Visit::Continue {
+            return visit;
+        }
+        let name = name.to_vec();
+        self.descend(Descent { name, ino, known })
+    }
+
+    /// Goes into a directory.
+    fn descend(&mut self, descent: Descent) -> Visit {
+        let rules = &self.options.rules;
+        let opened = self.open(&descent);
+        let Descent { name, ino, known } = descent;
+        if let Some(progress) = &rules.progress {
+            progress.begun([&*self.path, &*name].concat());
+        }
+        let start = self.path.len();
+        let mut level = Level {
+            dir: None,
+            end: 0,
+            name: start,
+            ino,
+            followed: known.followed.is_some(),
+            stat: known.stat,
+            place: None,
+            chunk: self.spare.pop().unwrap_or_default(),
+        };
+        match opened {
+            Ok(Some((dir, place))) => {
+                self.path.extend_from_slice(&name);
+                if !name.ends_with(b"/") {
+                    self.path.push(b'/');
+                }
+                level.end = self.path.len();
+                level.dir = Some(dir);
+                level.place = place;
+                self.levels.push(level);
+                self.close_some();
+                Visit::Continue
+            }
+            // Where contents come first its own turn has not come yet.
+            Ok(None) => self.late(&level, &name),
+            Err(error) => {
+                let (dir, depth) = (current(&self.levels), self.levels.len());
+                let entry = level.entry(dir, &self.path, &name, (depth, self.root_len));
+                let error = Error::new(Action::Open, entry.path_bytes(), depth, error);
+                match self.visitor.unopened(&entry, &error) {
+                    Visit::Quit => Visit::Quit,
+                    Visit::Continue | Visit::Prune => self.late(&level, &name),
+                }
+            }
+        }
+    }
+
+    /// Visits a directory whose contents came first.
+    fn late(&mut self, level: &Level, name: &[u8]) -> Visit {
+        let rules = &self.options.rules;
+        let depth = self.levels.len();
+        if !rules.contents_first || depth < rules.min_depth {
+            return Visit::Continue;
+        }
+        if let Some(progress) = &rules.progress {
+            progress.visited(1);
+        }
+        let entry = level.entry(
+            current(&self.levels),
+            &self.path,
+            name,
+            (depth, self.root_len),
+        );
+        match self.visitor.visit(&entry) {
+            Visit::Quit => Visit::Quit,
+            Visit::Continue | Visit::Prune => Visit::Continue,
+        }
+    }
+
+    /// Opens a directory; `None` if it is not to be walked.
+    fn open(&mut self, descent: &Descent) -> io::Result<Option<(OwnedFd, Option<Place>)>> {
+        let rules = &self.options.rules;
+        let followed = descent.known.followed.is_some();
+        let parent = self.levels.last().and_then(|level| level.place.as_ref());
+        let caution = Caution::new(rules, self.levels.is_empty(), parent, followed);
+        let dir = fscall::with_c_path(&descent.name, |name| {
+            if !caution.allows_now(self.current(), name)? {
+                return Ok(None);
+            }
+            fscall::openat(self.current(), name, open_flags(followed)).map(Some)
+        })?;
+        let Some(dir) = dir else { return Ok(None) };
+        // For where it has to be opened again.
+        let place = Place::of_fd(dir.as_fd())?;
+        let outside = parent.is_some_and(|parent| !parent.may_lead_to(&place, rules.boundary));
+        if outside || rules.once && !self.seen.insert(place.identity) {
+            return Ok(None);
+        }
+        let is_same = |level: &Level| level.place.is_some_and(|it| it.identity == place.identity);
+        if followed && self.levels.iter().any(is_same) {
+            return Err(io::Error::from_raw_os_error(libc::ELOOP));
+        }
+        Ok(Some((dir, Some(place))))
+    }
+
+    /// Reads on in the innermost directory, or leaves it.
+    fn read(&mut self) -> Visit {
+        let depth = self.levels.len() - 1;
+        let Some(level) = self.levels.last_mut() else {
+            return Visit::Continue;
+        };
+        let Some(dir) = &level.dir else {
+            return self.leave();
+        };
+        if level.chunk.has_ended() {
+            return self.leave();
+        }
+        let helps = || self.access.inode_order_helps(dir.as_fd());
+        let (fd, prefix) = (dir.as_fd(), &self.path);
+        let by_caller;
+        let sorting = match &self.options.rules.sort {
+            Sort::Listed => Sorting::Listed,
+            Sort::LargeByInode => Sorting::LargeByInode(&helps),
+            Sort::ByName => Sorting::ByName,
+            Sort::By(sort) => {
+                let visible = Visible {
+                    dir: fd,
+                    prefix,
+                    depth: depth + 1,
+                    root_len: self.root_len,
+                };
+                by_caller = move |found: &[crate::chunk::Found<'_>]| {
+                    let entries: Vec<_> = found.iter().map(|found| visible.entry(found)).collect();
+                    sort(&entries)
+                };
+                Sorting::By(&by_caller)
+            }
+        };
+        match level.chunk.fill(fd, &sorting) {
+            Ok(true) => Visit::Continue,
+            Ok(false) => self.leave(),
+            Err(error) => {
+                let path = without_slash(&self.path).to_vec();
+                let error = Error::new(Action::Read, path, depth, error);
+                match self.visitor.error(&error) {
+                    Visit::Quit => Visit::Quit,
+                    Visit::Continue | Visit::Prune => self.leave(),
+                }
+            }
+        }
+    }
+
+    /// Goes back to the directory above.
+    fn leave(&mut self) -> Visit {
+        let Some(mut level) = self.levels.pop() else {
+            return Visit::Continue;
+        };
+        let mut chunk = std::mem::take(&mut level.chunk);
+        chunk.reset();
+        self.spare.push(chunk);
+        if let Some(progress) = &self.options.rules.progress {
+            progress.found(1);
+            progress.walked(true);
+        }
+        let error = self.reopen(&level).err();
+        let name = if self.levels.is_empty() {
+            std::mem::take(&mut self.root)
+        } else {
+            without_slash(&self.path[level.name..level.end]).to_vec()
+        };
+        self.path.truncate(level.name);
+        if let Some(error) = error {
+            let path = without_slash(&self.path).to_vec();
+            let error = Error::new(Action::Open, path, self.levels.len() - 1, error);
+            // The rest of it can't be reached any more.
+            let visit = self.visitor.error(&error);
+            return if visit == Visit::Quit {
+                visit
+            } else {
+                self.leave()
+            };
+        }
+        self.late(&level, &name)
+    }
+
+    /// Closes outer directories where there are more than the walk may keep open.
+    fn close_some(&mut self) {
+        let most = self.options.kept.max(1) + 1;
+        while self.levels.len() - self.closed > most {
+            self.levels[self.closed].dir = None;
+            self.closed += 1;
+        }
+    }
+
+    /// Opens the innermost directory again, if it was closed, from the one `below` it that has just
+    /// been left.
+    fn reopen(&mut self, below: &Level) -> io::Result<()> {
+        let depth = self.levels.len();
+        let Some(level) = self.levels.last() else {
+            return Ok(());
+        };
+        if level.dir.is_some() {
+            return Ok(());
+        }
+        let is_same = |dir: &OwnedFd| {
+            let there = Place::of_fd(dir.as_fd()).ok();
+            there.map(|it| it.identity) == level.place.map(|it| it.identity)
+        };
+        let from_below = below
+            .dir
+            .as_ref()
+            .filter(|_| !below.followed)
+            .and_then(|dir| fscall::openat(dir.as_fd(), c"..", OPEN).ok());
+        let dir = match from_below.filter(is_same) {
+            Some(dir) => Some(dir),
+            None => Some(self.open_from_the_root(depth)?).filter(is_same),
+        };
+        let Some(dir) = dir else {
+            return Err(io::Error::from_raw_os_error(libc::ESTALE));
+        };
+        self.levels[depth - 1].dir = Some(dir);
+        self.closed = self.closed.min(depth - 1);
+        Ok(())
+    }
+
+    /// Opens the directory of the outer `depth` levels by their names.
+    fn open_from_the_root(&self, depth: usize) -> io::Result<OwnedFd> {
+        let mut at: Option<OwnedFd> = None;
+        for level in &self.levels[..depth] {
+            let name = &self.path[level.name..level.end];
+            let name = if at.is_some() {
+                without_slash(name)
+            } else {
+                name
+            };
+            let dir = at.as_ref().map_or(fscall::CWD, AsFd::as_fd);
+            at = Some(fscall::with_c_path(name, |name| {
+                fscall::openat(dir, name, open_flags(level.followed))
+            })?);
+        }
+        at.ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    /// The directory whose entries are visited.
+    fn current(&self) -> BorrowedFd<'_> {
+        current(&self.levels)
+    }
+}
+
+impl Level {
+    /// The directory as its own entry.
+    fn entry<'a>(
+        &'a self,
+        dir: BorrowedFd<'a>,
+        dir_path: &'a [u8],
+        name: &'a [u8],
+        (depth, root_len): (usize, usize),
+    ) -> EntryRef<'a> {
+        EntryRef {
+            dir,
+            dir_path,
+            name,
+            depth,
+            root_len,
+            ino: self.ino,
+            file_type: Some(FileType::DIRECTORY),
+            followed: self.followed,
+            stat: self.stat.as_ref().map(Result::as_ref),
+        }
+    }
+}
+
+fn current(levels: &[Level]) -> BorrowedFd<'_> {
+    let dir = levels.last().and_then(|level| level.dir.as_ref());
+    dir.map_or(fscall::CWD, AsFd::as_fd)
+}
+
+fn open_flags(followed: bool) -> OFlags {
+    if followed { OPEN_FOLLOWED } else { OPEN }
+}
+
+fn without_slash(path: &[u8]) -> &[u8] {
+    path.strip_suffix(b"/").unwrap_or(path)
+}

@@ -1,0 +1,17 @@
+//! Receivers of output beside the standard streams: files of `-fprint` and its like, commands that
+//! are run with many files at once.
+
+use std::fmt::Debug;
+
+use crate::writer::Writer;
+
+/// Gets bytes in find's order, on the one thread that writes.
+pub(crate) trait Receive: Debug + Send {
+    /// What one evaluation has for it.
+    fn receive(&mut self, bytes: &[u8], writer: &mut Writer);
+
+    /// All that the search had to evaluate has been evaluated.
+    fn finish(&mut self, writer: &mut Writer) {
+        let _ = writer;
+    }
+}
