@@ -3,8 +3,10 @@
 #![allow(dead_code)] // Each test program uses a part.
 
 use std::ffi::{OsStr, OsString};
+use std::fs;
 use std::io::Read;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::{Output, Stdio};
 
@@ -32,6 +34,12 @@ pub(crate) fn words(line: &str) -> Vec<OsString> {
         .collect()
 }
 
+/// The program says that it does not support a word of the language yet.
+pub(crate) fn lacks(place: &Place, word: &str) -> bool {
+    let answer = place.run([word, "missing", word]);
+    String::from_utf8_lossy(&answer.stderr).contains("not supported yet")
+}
+
 /// A program's answer to a case, with a terminal for input and output.
 pub(crate) fn on_terminal(case: &Case, program: &Path) -> Answer {
     let (mut master, slave) = terminal().expect("openpty");
@@ -46,4 +54,34 @@ pub(crate) fn on_terminal(case: &Case, program: &Path) -> Answer {
         stdout,
         ..child.wait_with_output().unwrap()
     })
+}
+
+/// Files that are larger are not looked into.
+const SMALL: u64 = 1 << 20;
+
+/// All that is below a directory, a line each: path, mode, links, size and what is in it.
+pub(crate) fn contents(directory: &Path) -> Vec<u8> {
+    let mut lines = Vec::new();
+    describe(directory, &mut lines);
+    lines.sort_unstable();
+    lines.concat()
+}
+
+fn describe(directory: &Path, lines: &mut Vec<Vec<u8>>) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        let metadata = path.symlink_metadata().unwrap();
+        let mut line = path.as_os_str().as_bytes().escape_ascii().to_string();
+        line += &format!(" {:o} {}", metadata.mode(), metadata.nlink());
+        if metadata.is_file() {
+            line += &format!(" {}", metadata.len());
+            if metadata.len() < SMALL {
+                line += &format!(": {}", fs::read(&path).unwrap().escape_ascii());
+            }
+        }
+        lines.push((line + "\n").into_bytes());
+        if metadata.is_dir() {
+            describe(&path, lines);
+        }
+    }
 }

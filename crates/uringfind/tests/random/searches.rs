@@ -87,7 +87,7 @@ pub(crate) fn command_line(random: &mut Rng, words: &Words<'_>) -> Vec<OsString>
         // Something out of place, mostly an error.
         let at = random.usize(start..line.len());
         let wrong = [
-            "(", ")", "!", "-a", "-o", ",", "x", "-foo", "-", "--", "-help!", "{}", ";",
+            "(", ")", "!", "-a", "-o", ",", "x", "-foo", "-", "--", "-help!",
         ];
         line.insert(at, pick(random, &wrong).into());
     }

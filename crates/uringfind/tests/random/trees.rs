@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fs::{self, File, FileTimes};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, symlink};
+use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
 use std::path::{Component, Path, PathBuf};
 use std::process::Command;
@@ -14,7 +14,7 @@ use testkit::oracle::{NOBODY, Place};
 use testkit::process;
 use testkit::tree::fill as fill_large;
 
-use crate::common::bytes;
+use crate::common::{bytes, contents};
 use crate::draw::{one_in, pick};
 
 /// The tree, in the directory that the programs run in.
@@ -337,28 +337,6 @@ fn clear(place: &Place) {
 
 /// What a search may have changed: all that is in the tree and what was written beside it.
 pub(crate) fn remains(place: &Place) -> Vec<u8> {
-    let mut lines = Vec::new();
-    describe(&place.path(), &mut lines);
-    describe(&place.path().join(OUTPUT), &mut lines);
-    lines.sort_unstable();
-    lines.concat()
-}
-
-fn describe(directory: &Path, lines: &mut Vec<Vec<u8>>) {
-    for entry in fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        let metadata = path.symlink_metadata().unwrap();
-        let mut line = path.as_os_str().as_bytes().escape_ascii().to_string();
-        line += &format!(" {:o} {}", metadata.mode(), metadata.nlink());
-        if metadata.is_file() {
-            line += &format!(" {}", metadata.len());
-            if metadata.len() < 1 << 20 {
-                line += &format!(": {}", fs::read(&path).unwrap().escape_ascii());
-            }
-        }
-        lines.push((line + "\n").into_bytes());
-        if metadata.is_dir() {
-            describe(&path, lines);
-        }
-    }
+    let output = place.path().join(OUTPUT);
+    [contents(&place.path()), contents(&output)].concat()
 }

@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use fastrand::Rng;
 use testkit::oracle::Place;
 
-use crate::common::bytes;
+use crate::common::{bytes, lacks};
 use crate::draw::{one_in, pick};
 use crate::trees::OUTPUT;
 
@@ -273,15 +273,10 @@ const OTHERS: &[&str] = &["-L", "-H", "-files0-from", "-newermt"];
 impl Known {
     /// Words that the program says it does not support yet are named, and left out.
     pub(crate) fn of(place: &Place) -> Self {
-        let refused = |word: &str| {
-            let answer = place.run([word, "missing", word]);
-            let text = String::from_utf8_lossy(&answer.stderr).into_owned();
-            text.contains("not supported yet")
-        };
         let words = WORDS.iter().map(|Word(_, _, name, _)| *name);
         let left_out: HashSet<_> = words
             .chain(OTHERS.iter().copied())
-            .filter(|word| refused(word))
+            .filter(|word| lacks(place, word))
             .collect();
         if !left_out.is_empty() {
             println!("not supported, and so not tried: {left_out:?}");
