@@ -3,6 +3,7 @@
 #![allow(dead_code)] // Each test program uses a part.
 
 use std::ffi::{OsStr, OsString};
+use std::fmt::Write;
 use std::fs;
 use std::io::Read;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -72,11 +73,12 @@ fn describe(directory: &Path, lines: &mut Vec<Vec<u8>>) {
         let path = entry.unwrap().path();
         let metadata = path.symlink_metadata().unwrap();
         let mut line = path.as_os_str().as_bytes().escape_ascii().to_string();
-        line += &format!(" {:o} {}", metadata.mode(), metadata.nlink());
+        let _ = write!(line, " {:o} {}", metadata.mode(), metadata.nlink());
         if metadata.is_file() {
-            line += &format!(" {}", metadata.len());
+            let _ = write!(line, " {}", metadata.len());
             if metadata.len() < SMALL {
-                line += &format!(": {}", fs::read(&path).unwrap().escape_ascii());
+                let bytes = fs::read(&path).unwrap();
+                let _ = write!(line, ": {}", bytes.escape_ascii());
             }
         }
         lines.push((line + "\n").into_bytes());

@@ -117,12 +117,11 @@ impl Search {
         let mut at = 0;
         while at < least.line.len() {
             let word = least.line.remove(at);
-            match least.compare(place, plan) {
-                Err(smaller) => difference = Some(smaller),
-                Ok(()) => {
-                    least.line.insert(at, word);
-                    at += 1;
-                }
+            if let Err(smaller) = least.compare(place, plan) {
+                difference = Some(smaller);
+            } else {
+                least.line.insert(at, word);
+                at += 1;
             }
         }
         difference.unwrap_or_else(|| self.compare(place, plan).expect_err("a difference"))
