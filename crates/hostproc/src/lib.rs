@@ -9,7 +9,8 @@
 //! - [`stdio`]: unbuffered writes to the standard streams *as they were inherited*;
 //! - [`locale`]: `setlocale`, and characters as the C library sees them;
 //! - [`fnmatch`]: the C library's own pattern matcher;
-//! - [`errno_text`]: the C library's text for an error number, in the locale's language.
+//! - [`errno_text`]: the C library's text for an error number, in the locale's language;
+//! - [`names`]: users and groups by name and by number.
 //!
 //! It is for programs that own their process. Libraries must not use it: a locale and a signal's
 //! disposition belong to the whole process.
@@ -19,6 +20,7 @@
 mod error_text;
 mod glob;
 pub mod locale;
+pub mod names;
 pub mod startup;
 pub mod stdio;
 

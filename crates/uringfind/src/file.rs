@@ -1,5 +1,6 @@
 //! One file as an expression sees it.
 
+use std::ffi::CStr;
 use std::io;
 use std::os::fd::BorrowedFd;
 
@@ -26,8 +27,12 @@ pub(crate) struct File<'a> {
     pub(crate) follows: bool,
     /// It is a link that was followed: all that is known is the target's.
     pub(crate) followed: bool,
+    /// That it vanishes while the search runs is no error.
+    pub(crate) ignores_races: bool,
     /// From the directory entry, or from `statx`.
     pub(crate) kind: Option<FileType>,
+    /// The inode's number as the directory lists it; 0 if it does not.
+    pub(crate) listed_inode: u64,
     pub(crate) status: Status<'a>,
     /// Where lines and messages go.
     pub(crate) out: &'a mut Output,
@@ -71,8 +76,10 @@ impl<'a> File<'a> {
             at: CWD,
             follows: false,
             followed: false,
+            ignores_races: false,
             writer: None,
             kind: None,
+            listed_inode: 0,
             status: Status::Failed {
                 errno: 0,
                 reported: true,
@@ -135,7 +142,9 @@ impl<'a> File<'a> {
         {
             *reported = true;
             let errno = *errno;
-            self.report(errno);
+            if errno != ENOENT || !self.ignores_races {
+                self.report(errno);
+            }
         }
         match &self.status {
             Status::Known(answer) => Some(answer),
@@ -152,6 +161,35 @@ impl<'a> File<'a> {
         self.kind
     }
 
+    /// Whether the directory's word for the inode's number is good enough, as GNU find has it: not
+    /// of a directory, where something may be mounted.
+    pub(crate) fn inode_is_listed(&self) -> bool {
+        let is_other = |kind: FileType| !kind.is_dir();
+        self.listed_inode != 0 && !self.followed && self.kind.is_some_and(is_other)
+    }
+
+    /// The inode's number. If it takes a `statx` that fails, as [`stat`](Self::stat).
+    pub(crate) fn inode(&mut self) -> Option<u64> {
+        let is_known = matches!(self.status, Status::Known(_) | Status::Asked(_));
+        if !is_known && self.inode_is_listed() {
+            return Some(self.listed_inode);
+        }
+        self.stat().and_then(Statx::ino)
+    }
+
+    /// Calls `call` with the directory that the file is in and its name there.
+    pub(crate) fn reach<T>(
+        &self,
+        call: impl FnOnce(BorrowedFd<'_>, &CStr) -> io::Result<T>,
+    ) -> io::Result<T> {
+        fscall::with_c_path(self.name, |name| call(self.at, name))
+    }
+
+    /// Appends the message that something beyond `statx` failed with `error`.
+    pub(crate) fn report_error(&mut self, error: &io::Error) {
+        self.report(error.raw_os_error().unwrap_or(EIO));
+    }
+
     /// Appends the message that the file failed with `errno`.
     pub(crate) fn report(&mut self, errno: i32) {
         let message = self.messages.file(&self.path(), errno);
@@ -166,6 +204,11 @@ fn base_name(path: &[u8]) -> &[u8] {
     let path = &path[..=last];
     memchr::memrchr(b'/', path).map_or(path, |slash| &path[slash + 1..])
 }
+
+/// "No such file or directory".
+const ENOENT: i32 = 2;
+/// "Input/output error".
+const EIO: i32 = 5;
 
 #[cfg(test)]
 mod tests {

@@ -20,12 +20,14 @@
 
 #![forbid(unsafe_code)]
 
+mod debug;
 mod estimate;
 mod expr;
 mod failure;
 mod file;
 mod help;
 mod message;
+mod names;
 mod options;
 mod order;
 mod output;
@@ -75,6 +77,10 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
         Ok(Request::Find(plan)) => return ExitCode::from(run::run(*plan, &messages, writer)),
         Ok(Request::Help) => {
             writer.output(&help::help(program.as_bytes()));
+            writer.finish()
+        }
+        Ok(Request::DebugHelp) => {
+            writer.output(debug::TEXT.as_bytes());
             writer.finish()
         }
         Ok(Request::Version) => {

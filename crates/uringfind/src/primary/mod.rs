@@ -1,19 +1,32 @@
 //! The primaries: one file each, and the one table that the parser works by.
 
+mod access;
 mod constant;
+mod context;
 mod depth;
+mod empty;
+mod fstype;
 mod information;
+mod inode;
 mod jobs;
+mod link_name;
+mod mode;
 mod name;
 mod newer;
 mod not_yet;
+mod number;
 mod operators;
+mod owner;
 mod path;
+mod permissions;
 mod print;
 mod prune;
 mod quit;
+mod reference;
+mod same_file;
 mod size;
 mod r#type;
+mod walking;
 mod warn;
 
 use std::fmt::Debug;
@@ -76,6 +89,8 @@ impl Predicate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Needs {
     Nothing,
+    /// The inode's number, which the directory entry tells but of directories.
+    Inode,
     /// The type, which the directory entry mostly tells.
     Type,
     /// These fields of `statx`.
@@ -101,8 +116,25 @@ pub(crate) enum Effect {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Cost {
     Nothing,
+    Inode,
     Type,
     Stat,
+    /// Where a link leads.
+    Link,
+    /// What may be done with the file.
+    Access,
+}
+
+impl Cost {
+    /// All, the cheapest first.
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Nothing,
+        Self::Inode,
+        Self::Type,
+        Self::Stat,
+        Self::Link,
+        Self::Access,
+    ];
 }
 
 /// A word of the language.
@@ -163,18 +195,28 @@ impl From<Failure> for Refusal {
 /// All words.
 const TABLE: &[&[Entry]] = &[
     operators::ENTRIES,
+    access::ENTRIES,
     constant::ENTRIES,
+    context::ENTRIES,
     depth::ENTRIES,
+    empty::ENTRIES,
+    fstype::ENTRIES,
     information::ENTRIES,
+    inode::ENTRIES,
     jobs::ENTRIES,
+    link_name::ENTRIES,
     name::ENTRIES,
     newer::ENTRIES,
+    owner::ENTRIES,
     path::ENTRIES,
+    permissions::ENTRIES,
     print::ENTRIES,
     prune::ENTRIES,
     quit::ENTRIES,
+    same_file::ENTRIES,
     size::ENTRIES,
     r#type::ENTRIES,
+    walking::ENTRIES,
     warn::ENTRIES,
     not_yet::ENTRIES,
 ];

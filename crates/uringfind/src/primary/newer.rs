@@ -1,17 +1,17 @@
 //! `-newer`, and the names of its relatives `-newerXY`.
 
-use fscall::{CWD, Statx, StatxFlags, StatxMask, Timestamp};
+use fscall::{Statx, StatxMask, Timestamp};
 
-use super::{Entry, Kind, Needs, Parsed, Predicate, Primary, Refusal};
+use super::{Entry, Kind, Needs, Parsed, Predicate, Primary, Refusal, reference};
 use crate::estimate;
-use crate::failure::Failure;
 use crate::file::File;
 
 pub(super) const ENTRIES: &[Entry] = &[Entry {
     name: "newer",
     kind: Kind::Other,
     parse: |parser, _| {
-        let reference = modified(parser.argument()?)?;
+        let path = parser.argument()?;
+        let reference = modified(&reference::stat(parser, path, StatxMask::MTIME)?);
         let chance = estimate::of_age(reference.sec, parser.now.sec);
         Ok(Parsed::Predicate(Predicate::test(
             Newer(reference),
@@ -35,20 +35,9 @@ pub(super) const XY: Entry = Entry {
     },
 };
 
-/// When the reference file was modified. A symbolic link is not followed.
-fn modified(reference: &[u8]) -> Result<Timestamp, Failure> {
-    let answer = fscall::with_c_path(reference, |path| {
-        fscall::statx(
-            CWD,
-            Some(path),
-            StatxFlags::SYMLINK_NOFOLLOW,
-            StatxMask::MTIME,
-        )
-    });
-    let answer =
-        answer.map_err(|error| Failure::file(reference, error.raw_os_error().unwrap_or(0)))?;
+fn modified(reference: &Statx) -> Timestamp {
     // Every file system has this one; the kernel would give zeroes to find, too.
-    Ok(answer.mtime().unwrap_or(Timestamp { sec: 0, nsec: 0 }))
+    reference.mtime().unwrap_or(Timestamp { sec: 0, nsec: 0 })
 }
 
 /// Modified later than the reference.
