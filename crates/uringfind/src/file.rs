@@ -11,6 +11,7 @@ use crate::output::Output;
 use crate::writer::Writer;
 
 /// A file under evaluation: what is known of it, and what evaluating it leads to.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct File<'a> {
     pub(crate) name: &'a [u8],
     /// What stands before the name in the path; empty for a starting point.

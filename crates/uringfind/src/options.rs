@@ -9,6 +9,7 @@ use crate::order::Level;
 use crate::primary::parse_jobs;
 
 /// What holds for the whole search.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Options {
     /// Files above this depth are passed through unseen. The starting point's is 0.

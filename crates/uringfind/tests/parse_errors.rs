@@ -216,8 +216,6 @@ fn what_is_missing_is_refused() {
     let place = place();
     for line in [
         "t -delete",
-        "-L t",
-        "-H t",
         "t -exec true ;",
         "t -newermt 2020-01-01",
         "t -printf %p",

@@ -98,9 +98,8 @@ impl Change {
             0
         };
         let value = match self.value {
-            Value::Bits(bits) => bits,
             Value::WithSearch(bits) if is_directory || mode & EXECUTE != 0 => bits | EXECUTE,
-            Value::WithSearch(bits) => bits,
+            Value::Bits(bits) | Value::WithSearch(bits) => bits,
             Value::CopyOf(whose) => [READ, WRITE, EXECUTE]
                 .into_iter()
                 .filter(|right| mode & whose & right != 0)

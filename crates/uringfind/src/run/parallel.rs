@@ -153,6 +153,11 @@ impl OrderedVisitor for Parallel {
             out.rewind(Mark::START);
             return self.visit_unknown(entry, &error, out);
         }
+        if self.search.options.contents_first {
+            // GNU find opens it before its own turn comes.
+            out.message_first(&self.search.message(error));
+            return Visit::Continue;
+        }
         self.error(error, out)
     }
 
