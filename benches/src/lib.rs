@@ -10,6 +10,7 @@
 //! | `dir-bench` | reads of one large directory, whole and until the first entry |
 //! | `slow-bench` | stats of a slow FUSE file system, and timers beside them |
 //! | `walk-bench` | whole walks: warm, cold, slow, and beside what hangs; ours and other libraries' |
+//! | `queue-bench` | ways to share directories out among threads: time, touches of shared memory, and what many cores would do |
 //! | `first-call` | the first call of fresh processes, and the threads and rings it leaves |
 //! | `bench-tree` | nothing: makes the tree and prints its path |
 //!
@@ -25,6 +26,7 @@ pub mod depth;
 pub mod floor;
 pub mod machine;
 pub mod process;
+pub mod queue;
 pub mod report;
 pub mod rivals;
 pub mod slow;

@@ -242,3 +242,33 @@ fn walk_bench_alone_walks_once() {
         assert_eq!(alone(name, root).status.code(), Some(1), "{name}");
     }
 }
+
+#[test]
+fn queue_bench_prints_a_table_for_each_kind_of_work() {
+    let dir = tempfile::tempdir().unwrap();
+    let tree = dir.path().to_str().unwrap();
+    let program = env!("CARGO_BIN_EXE_queue-bench");
+    let args = ["--smoke", "--threads", "1,2,3", "--tree", tree];
+    let output = run(program, &args);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let report = text(&output.stdout);
+    for (row, count) in [
+        ("two cores and one line ", 1),
+        ("names, per directory ", 1),
+        ("with sizes, per directory ", 1),
+        ("nothing to do, per directory ", 1),
+        ("touches per 1,000 directories, ", 4),
+        // Two distances for each of two kinds of work.
+        ("speed-up on many cores, ", 4),
+    ] {
+        assert_eq!(
+            report.matches(&format!("\n| {row}")).count(),
+            count,
+            "{row}: {report}"
+        );
+    }
+    assert!(report.contains("\n| deques, crossbeam "), "{report}");
+    let output = run(program, &["--threads", "2,1"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("--threads: must begin with 1,2"));
+}

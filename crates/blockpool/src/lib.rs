@@ -64,4 +64,5 @@ pub use model::PerFork;
 pub use per_fork::PerFork;
 #[cfg(not(loom))]
 pub use sleep_watch::SleepWatch;
+pub use sync::lock;
 pub use threads::NoThread;

@@ -1,5 +1,6 @@
 //! Whether a call slept.
 
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use fscall::thread::thread_usage;
@@ -7,6 +8,17 @@ use fscall::thread::thread_usage;
 /// A call that took longer is looked at: forty times what a `statx` takes that is answered from
 /// memory, and less than any disk.
 const SLOW: Duration = Duration::from_micros(50);
+
+thread_local! {
+    /// Since it was last asked, the thread has waited for another one of ours.
+    static WAITED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Notes that the calling thread waits for another one of ours.
+pub(crate) fn waited() {
+    // At the end of a thread nobody watches any more.
+    let _ = WAITED.try_with(|waited| waited.set(true));
+}
 
 /// Tells whether the calling thread has slept, by the clock and by what the scheduler has counted: a
 /// timer alone can't tell a thread that slept from one whose processor was taken away.
@@ -38,7 +50,8 @@ impl SleepWatch {
         }
     }
 
-    /// Whether the thread has slept since the last question, and for long enough to matter.
+    /// Whether the thread has slept since the last question, and for long enough to matter. False if it
+    /// has waited for a [`lock`](crate::lock) meanwhile: then the two can't be told apart.
     pub fn has_slept(&mut self) -> bool {
         let now = Instant::now();
         let took = now.duration_since(self.last);
@@ -47,7 +60,8 @@ impl SleepWatch {
             return false;
         }
         let switches = thread_usage().voluntary_switches;
-        std::mem::replace(&mut self.switches, switches) != switches
+        let waited = WAITED.try_with(Cell::take).unwrap_or(false);
+        std::mem::replace(&mut self.switches, switches) != switches && !waited
     }
 }
 
@@ -66,5 +80,23 @@ mod tests {
             std::hint::spin_loop();
         }
         assert!(!watch.has_slept());
+    }
+
+    #[test]
+    fn waiting_for_a_lock_is_not_sleeping() {
+        let mutex = std::sync::Mutex::new(());
+        let mut watch = SleepWatch::new();
+        std::thread::scope(|scope| {
+            let held = crate::lock(&mutex);
+            let waiter = scope.spawn(|| {
+                let mut watch = SleepWatch::new();
+                drop(crate::lock(&mutex));
+                watch.has_slept()
+            });
+            std::thread::sleep(SLOW * 4);
+            drop(held);
+            assert!(!waiter.join().unwrap());
+        });
+        assert!(watch.has_slept());
     }
 }

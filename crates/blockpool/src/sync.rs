@@ -16,8 +16,16 @@ pub(crate) use outside::{
 };
 
 /// Locks a mutex whose holders never leave it inconsistent, so a panic elsewhere is no reason to
-/// give up.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+/// give up. A wait for it is none that a [`SleepWatch`](crate::SleepWatch) tells of: it says nothing of
+/// the calls made, and where threads are called in for a sleep that was none they wait for locks all
+/// the more.
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    #[cfg(not(loom))]
+    match mutex.try_lock() {
+        Ok(guard) => return guard,
+        Err(std::sync::TryLockError::Poisoned(poisoned)) => return poisoned.into_inner(),
+        Err(std::sync::TryLockError::WouldBlock) => crate::sleep_watch::waited(),
+    }
     mutex
         .lock()
         .unwrap_or_else(std::sync::PoisonError::into_inner)

@@ -6,6 +6,7 @@
 //! | `openat(2)`, `openat2(2)`, `close(2)` | [`openat`], [`openat2`], [`close`] |
 //! | `getdents64(2)` | [`getdents64`], and [`Dirents`], the parser of what it writes |
 //! | `readlinkat(2)` | [`readlinkat`] |
+//! | `getxattr(2)` | [`getxattrat`] |
 //! | `statfs(2)` | [`statfs()`], [`fstatfs`] |
 //! | `statmount(2)` | [`statmount()`] |
 //! | `faccessat(2)`, `faccessat2(2)` | [`faccessat`], [`searchable`] |
@@ -44,6 +45,7 @@ mod statmount;
 mod statx;
 mod sys;
 pub mod thread;
+mod xattr;
 
 pub use access::{Access, faccessat, searchable};
 pub use c_path::{to_c_path, with_c_path};
@@ -58,3 +60,4 @@ pub use statx::{
     Form, NullPath, Prepared, Statx, StatxAttributes, StatxFlags, StatxMask, Timestamp, null_path,
     statx, statx_fd, statx_fd_into,
 };
+pub use xattr::getxattrat;

@@ -8,9 +8,11 @@
 //!   how to put it back;
 //! - [`stdio`]: unbuffered writes to the standard streams *as they were inherited*;
 //! - [`locale`]: `setlocale`, and characters as the C library sees them;
+//! - [`LocalTime`]: dates in the local time zone and the locale's language;
+//! - [`names`]: users and groups by name and by number, by NSS;
+//! - [`number`]: fractions as `printf(3)` writes them;
 //! - [`fnmatch`]: the C library's own pattern matcher;
-//! - [`errno_text`]: the C library's text for an error number, in the locale's language;
-//! - [`names`]: users and groups by name and by number.
+//! - [`errno_text`]: the C library's text for an error number, in the locale's language.
 //!
 //! It is for programs that own their process. Libraries must not use it: a locale and a signal's
 //! disposition belong to the whole process.
@@ -21,8 +23,11 @@ mod error_text;
 mod glob;
 pub mod locale;
 pub mod names;
+pub mod number;
 pub mod startup;
 pub mod stdio;
+mod time;
 
 pub use error_text::errno_text;
 pub use glob::{FnmatchFlags, fnmatch};
+pub use time::LocalTime;

@@ -15,6 +15,7 @@ use fscall::{FileType, OpenHow, ResolveFlags, Statx, StatxFlags, StatxMask};
 use ringfs::{Backend, Dir, Driver};
 
 use crate::asked::Asked;
+use crate::chunk::Chunk;
 use crate::entry::{lstat, stat};
 use crate::node::{Node, OPEN, OPEN_FOLLOWED};
 use crate::options::{Boundary, Rules};
@@ -139,13 +140,16 @@ impl Access {
         Poll::Ready(answer.map(|stat| (stat, false)))
     }
 
-    /// Opens a directory relative to its parent. `None`: it is not to be entered.
+    /// Opens a directory relative to its parent. `None`: it is not to be entered. Where that may sleep
+    /// the first entries are read into `ahead` as well: to announce a sleep takes as long as a
+    /// directory in memory.
     pub(crate) fn poll_open<V: OrderedVisitor>(
         &self,
         asked: &mut Asked,
         cx: &mut Context<'_>,
         turn: &Turn<'_, V>,
         node: &Node<V>,
+        mut ahead: Option<&mut Chunk>,
     ) -> Poll<io::Result<Option<Opened>>> {
         if let Some(open) = &mut asked.open {
             let dir = ready!(open.as_mut().poll(cx));
@@ -171,11 +175,13 @@ impl Access {
             let local = node.parent().is_some_and(|parent| parent.is_local());
             let opened = fscall::with_c_path(node.name(), |name| match node.parent() {
                 Some(_) if local && !node.is_followed() => {
-                    self.open_below_local(at, name, turn.member, &caution)
+                    let how = (&caution, &mut ahead);
+                    self.open_below_local(at, name, turn.member, how, turn.walker.is_sleepy())
                 }
-                Some(_) => Self::open_announced(at, name, turn.member, &caution),
+                Some(_) => Self::open_announced(at, name, turn.member, (&caution, &mut ahead)),
                 None => {
-                    let opened = Self::open_announced(at, name, turn.member, &caution)?;
+                    let how = (&caution, &mut ahead);
+                    let opened = Self::open_announced(at, name, turn.member, how)?;
                     let local = node.is_local();
                     Ok(opened.map(|opened| Opened { local, ..opened }))
                 }
@@ -205,7 +211,7 @@ impl Access {
                 _ => driver.open_dir(&name).await,
             }
         }));
-        self.poll_open(asked, cx, turn, node)
+        self.poll_open(asked, cx, turn, node, None)
     }
 
     /// The descriptor of a directory that has been read; opened again if it was closed meanwhile.
@@ -225,7 +231,8 @@ impl Access {
         dir: BorrowedFd<'_>,
         name: &CStr,
         member: &Worker<'_>,
-        caution: &Caution<'_>,
+        (caution, ahead): (&Caution<'_>, &mut Option<&mut Chunk>),
+        sleepy: bool,
     ) -> io::Result<Option<Opened>> {
         if !self.cached_open.load(Ordering::Relaxed) {
             if !caution.allows(dir, name, member)? {
@@ -237,18 +244,24 @@ impl Access {
             let fd = member.asleep_if(has_servers(), || fscall::openat(dir, name, OPEN))?;
             return Ok(Some(Opened::plain(fd, false, true)));
         }
-        let how = OpenHow::new(OPEN, ResolveFlags::CACHED | ResolveFlags::NO_XDEV);
-        let error = match fscall::openat2(dir, name, &how) {
-            Ok(fd) => return Ok(Some(Opened::plain(fd, false, true))),
-            Err(error) => error.raw_os_error(),
-        };
+        // Where the last ones were not in memory, to ask for this one there would be in vain.
+        let mut error = Some(libc::EAGAIN);
+        if !sleepy {
+            let how = OpenHow::new(OPEN, ResolveFlags::CACHED | ResolveFlags::NO_XDEV);
+            match fscall::openat2(dir, name, &how) {
+                Ok(fd) => return Ok(Some(Opened::plain(fd, false, true))),
+                Err(no) => error = no.raw_os_error(),
+            }
+        }
         if !caution.allows(dir, name, member)? {
             return Ok(None);
         }
         if error == Some(libc::EAGAIN) {
             let how = OpenHow::new(OPEN, ResolveFlags::NO_XDEV);
-            if let Ok(fd) = member.may_sleep(|| fscall::openat2(dir, name, &how)) {
-                return Ok(Some(Opened::plain(fd, true, true)));
+            let open = || read_ahead(fscall::openat2(dir, name, &how), ahead);
+            match member.may_sleep(open) {
+                Ok(fd) => return Ok(Some(Opened::plain(fd, true, true))),
+                Err(no) => error = no.raw_os_error(),
             }
         }
         // Another mount, or an error, which only the plain call is to be believed.
@@ -267,7 +280,7 @@ impl Access {
         dir: BorrowedFd<'_>,
         name: &CStr,
         member: &Worker<'_>,
-        caution: &Caution<'_>,
+        (caution, ahead): (&Caution<'_>, &mut Option<&mut Chunk>),
     ) -> io::Result<Option<Opened>> {
         if !caution.allows(dir, name, member)? {
             return Ok(None);
@@ -277,7 +290,8 @@ impl Access {
         } else {
             OPEN
         };
-        let fd = member.may_sleep(|| fscall::openat(dir, name, flags))?;
+        let open = || read_ahead(fscall::openat(dir, name, flags), ahead);
+        let fd = member.may_sleep(open)?;
         Ok(Some(Opened::plain(fd, true, false)))
     }
 
@@ -290,6 +304,14 @@ impl Access {
                 .inode_order_helps(&stat, self.driver.backend() != Backend::Threads)
         })
     }
+}
+
+/// Reads the first entries of a directory that has just been opened.
+fn read_ahead(opened: io::Result<OwnedFd>, ahead: &mut Option<&mut Chunk>) -> io::Result<OwnedFd> {
+    if let (Ok(fd), Some(chunk)) = (&opened, ahead) {
+        chunk.read_ahead(fd.as_fd());
+    }
+    opened
 }
 
 /// Whether there is any mount that passes questions on to a server.

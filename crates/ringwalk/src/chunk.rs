@@ -165,6 +165,20 @@ impl Chunk {
         }
     }
 
+    /// Reads as much as [`fill`](Self::fill) needs at least, which then has nothing to wait for.
+    pub(crate) fn read_ahead(&mut self, dir: BorrowedFd<'_>) {
+        while self.may_read() && self.records.len() - self.indexed <= BUFFER / 2 {
+            if let Err(error) = self.read(dir) {
+                self.end_with(error);
+            }
+        }
+    }
+
+    /// Whether [`fill`](Self::fill) may have to read more.
+    pub(crate) fn may_read(&self) -> bool {
+        !self.ended
+    }
+
     fn end_with(&mut self, error: io::Error) {
         self.error = Some(error);
         self.ended = true;

@@ -8,7 +8,8 @@ use crate::node::{Node, Part};
 use crate::output::{Added, Taken};
 use crate::task::DirTask;
 use crate::visitor::{OrderedVisitor, Visit};
-use crate::walker::{Walker, lock};
+use crate::walker::Walker;
+use blockpool::lock;
 
 /// From this many bytes on that wait for their turn, only the directory that emission waits for
 /// is walked on.

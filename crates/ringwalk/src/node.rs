@@ -16,8 +16,8 @@ use crate::place::{Identity, Place};
 use crate::span::Span;
 use crate::task::DirTask;
 use crate::visitor::OrderedVisitor;
-use crate::walker::lock;
 use crate::worker::Worker;
+use blockpool::lock;
 
 /// How a directory is opened that was reached by a link which is to be followed.
 pub(crate) const OPEN_FOLLOWED: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);

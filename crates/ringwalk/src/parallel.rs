@@ -7,7 +7,7 @@ use fscall::StatxMask;
 use crate::entry::EntryRef;
 use crate::error::Error;
 use crate::visitor::{OrderedVisitor, ParallelVisitor, Visit};
-use crate::walker::lock;
+use blockpool::lock;
 
 /// Lends a visitor to each directory that is being walked: it takes the place of a segment of
 /// output, and comes back when that is emitted. So no more are made than threads work at once.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use crate::walker::lock;
+use blockpool::lock;
 
 /// Live counters of a walk, or of all walks that it was given to; see
 /// [`Walk::progress`](crate::Walk::progress). Cheap to clone, and to look at from any thread.

@@ -457,16 +457,12 @@ impl<'a, V: SerialVisitor> Serial<'a, V> {
             .as_ref()
             .filter(|_| !below.followed)
             .and_then(|dir| fscall::openat(dir.as_fd(), c"..", OPEN).ok());
-        let dir = if let Some(dir) = from_below.filter(is_same) {
-            dir
-        } else {
-            {
-                let dir = self.open_from_the_root(depth)?;
-                if !is_same(&dir) {
-                    return Err(io::Error::from_raw_os_error(libc::ESTALE));
-                }
-                dir
-            }
+        let dir = match from_below.filter(is_same) {
+            Some(dir) => Some(dir),
+            None => Some(self.open_from_the_root(depth)?).filter(is_same),
+        };
+        let Some(dir) = dir else {
+            return Err(io::Error::from_raw_os_error(libc::ESTALE));
         };
         self.levels[depth - 1].dir = Some(dir);
         self.closed = self.closed.min(depth - 1);

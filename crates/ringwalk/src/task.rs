@@ -237,12 +237,12 @@ impl<V: OrderedVisitor> DirTask<V> {
     }
 
     fn open(&mut self, turn: &mut Turn<'_, V>, cx: &mut Context<'_>) -> Poll<Stage> {
-        let opened = ready!(
-            turn.walker
-                .access
-                .poll_open(&mut self.asked, cx, turn, &self.node)
-        );
         let rules = &turn.walker.options.rules;
+        // Otherwise it may be one that is not to be read at all.
+        let any = !rules.need_places(turn.walker.is_ordered());
+        let ahead = any.then_some(&mut self.tools.chunk);
+        let access = &turn.walker.access;
+        let opened = ready!(access.poll_open(&mut self.asked, cx, turn, &self.node, ahead));
         if self.node.parent().is_some() {
             self.take_head(rules.contents_first);
         }
@@ -323,6 +323,7 @@ impl<V: OrderedVisitor> DirTask<V> {
         // Whether the ring had to wait for it is not told.
         let may_sleep = self.cold || turn.walker.access.is_ring();
         let chunk = &mut self.tools.chunk;
+        let may_sleep = may_sleep && chunk.may_read();
         let helps = || turn.walker.access.inode_order_helps(dir.as_fd());
         let mut prefix = Vec::new();
         let by_caller;

@@ -7,10 +7,10 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering::{AcqRel, Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicUsize};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 use std::task::{Context, Waker};
 
-use blockpool::{Crew, Member, NoThread, SleepWatch, Work};
+use blockpool::{Crew, Member, NoThread, SleepWatch, Work, lock};
 use fscall::StatxMask;
 use ringfs::coop;
 
@@ -165,10 +165,6 @@ pub(crate) struct Turn<'a, V: OrderedVisitor> {
     pub(crate) walker: &'a Walker<V>,
     pub(crate) member: &'a Worker<'a>,
     pub(crate) scratch: &'a mut Scratch<V>,
-}
-
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<V: OrderedVisitor> Walker<V> {

@@ -61,6 +61,17 @@ pub(crate) enum Status<'a> {
     },
 }
 
+impl Status<'_> {
+    /// What `statx` has said so far.
+    pub(crate) fn answer(&self) -> Option<&Statx> {
+        match self {
+            Self::Known(answer) => Some(answer),
+            Self::Asked(answer) => Some(answer),
+            Self::Unasked(_) | Self::Failed { .. } => None,
+        }
+    }
+}
+
 impl<'a> File<'a> {
     /// A file of which only the directory entry is known.
     pub(crate) fn new(
@@ -147,11 +158,7 @@ impl<'a> File<'a> {
                 self.report(errno);
             }
         }
-        match &self.status {
-            Status::Known(answer) => Some(answer),
-            Status::Asked(answer) => Some(answer),
-            Status::Unasked(_) | Status::Failed { .. } => None,
-        }
+        self.status.answer()
     }
 
     /// The type. If it takes a `statx` that fails, as [`stat`](Self::stat).
@@ -171,11 +178,13 @@ impl<'a> File<'a> {
 
     /// The inode's number. If it takes a `statx` that fails, as [`stat`](Self::stat).
     pub(crate) fn inode(&mut self) -> Option<u64> {
-        let is_known = matches!(self.status, Status::Known(_) | Status::Asked(_));
-        if !is_known && self.inode_is_listed() {
+        if let Some(inode) = self.status.answer().and_then(Statx::ino) {
+            return Some(inode);
+        }
+        if self.inode_is_listed() {
             return Some(self.listed_inode);
         }
-        self.stat().and_then(Statx::ino)
+        self.stat().map(|answer| answer.ino().unwrap_or(0))
     }
 
     /// Calls `call` with the directory that the file is in and its name there.

@@ -20,12 +20,17 @@
 
 #![forbid(unsafe_code)]
 
+mod dates;
 mod debug;
 mod estimate;
 mod expr;
 mod failure;
 mod file;
+mod files;
+mod format;
+mod fs_type;
 mod help;
+mod listing;
 mod message;
 mod names;
 mod options;
@@ -36,7 +41,9 @@ mod pattern;
 mod primary;
 mod quote;
 mod receiver;
+mod regex;
 mod run;
+mod window;
 mod writer;
 
 use std::ffi::OsString;

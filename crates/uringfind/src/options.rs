@@ -7,6 +7,7 @@ use crate::debug;
 use crate::failure::Failure;
 use crate::order::Level;
 use crate::primary::parse_jobs;
+use crate::regex::Syntax;
 
 /// What holds for the whole search.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
@@ -33,6 +34,8 @@ pub(crate) struct Options {
     pub(crate) jobs: Option<NonZeroUsize>,
     /// Dubious usage is pointed out. Changes while arguments are read.
     pub(crate) warnings: bool,
+    /// How `-regex` reads its pattern. Changes while arguments are read.
+    pub(crate) regex_syntax: Syntax,
     /// How eagerly the expression is reordered.
     pub(crate) level: Level,
 }

@@ -163,7 +163,7 @@ impl Shape {
 }
 
 /// Calls `test` with `head` and `tail` in one NUL-terminated piece.
-fn joined(head: &[u8], tail: &[u8], test: impl FnOnce(&CStr) -> bool) -> bool {
+pub(crate) fn joined<T>(head: &[u8], tail: &[u8], test: impl FnOnce(&CStr) -> T) -> T {
     thread_local! {
         static TEXT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
     }
@@ -173,7 +173,7 @@ fn joined(head: &[u8], tail: &[u8], test: impl FnOnce(&CStr) -> bool) -> bool {
         text.extend_from_slice(tail);
         text.push(0);
         // Paths hold no NUL: the kernel's names have none.
-        CStr::from_bytes_until_nul(text).is_ok_and(test)
+        test(CStr::from_bytes_until_nul(text).unwrap_or_default())
     })
 }
 

@@ -3,6 +3,7 @@
 mod common;
 
 use std::io::Read;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Output;
 
@@ -45,11 +46,16 @@ fn names_and_warnings() {
     ] {
         place.file(bytes(&[b"t/", name, b"/sub"].concat()), 1);
     }
+    symlink("\x1b\u{e9}", place.path().join("t/link")).unwrap();
     for locale in LOCALES {
         place.locale = locale;
         for line in [
             "t",
             "t -print0",
+            "t -ls",
+            "t -printf %p|%f|%h|%H|%P|%20p|%.9p|%-9.4f|%%\\n",
+            "t -type l -printf %l|%9l|%y|%s|%t|\\n",
+            "t -fprint /dev/stdout -fprintf /dev/stderr %p\\n -fprint0 /dev/stderr",
             "t -maxdepth 1 -name a/b",
             "t -nowarn -name a/b",
             "t -name x -maxdepth 0",

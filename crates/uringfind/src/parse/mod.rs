@@ -1,9 +1,12 @@
 //! From arguments to a plan.
 
 mod comparison;
+mod day;
+mod reference;
 mod tree;
 
 pub(crate) use comparison::Comparison;
+pub(crate) use day::Day;
 pub(crate) use tree::Symbol;
 
 use std::ffi::OsStr;
@@ -15,12 +18,14 @@ use fscall::Timestamp;
 
 use crate::expr::{Expr, Operator};
 use crate::failure::Failure;
+use crate::files::{Destination, Files};
+use crate::listing::Columns;
 use crate::names::Names;
 use crate::options::{self, Environment, Leading, Options};
 use crate::order;
 use crate::output::Receiver;
 use crate::primary::{self, Effect, Kind, Parsed, Refusal, default_print, option_predicate};
-use crate::receiver::Receive;
+use crate::receiver::{Forward, Receive};
 use tree::{Content, Token};
 
 /// What a command line asks for.
@@ -41,6 +46,8 @@ pub(crate) struct Plan {
     pub(crate) expression: Expr,
     /// What the expression sends bytes to, by number.
     pub(crate) receivers: Vec<Box<dyn Receive>>,
+    /// Files that are written to, open.
+    pub(crate) files: Files,
 }
 
 /// Where the search begins.
@@ -62,6 +69,7 @@ pub(crate) struct Outcome {
 
 /// Reads the arguments, without the program's name.
 pub(crate) fn parse(arguments: &[Vec<u8>], environment: Environment) -> Outcome {
+    let now = now();
     let mut parser = Parser {
         arguments,
         environment,
@@ -75,7 +83,10 @@ pub(crate) fn parse(arguments: &[Vec<u8>], environment: Environment) -> Outcome 
         first_other: None,
         warnings: Vec::new(),
         receivers: Vec::new(),
-        now: now(),
+        files: Files::default(),
+        columns: Columns::default(),
+        now,
+        day: Day::ending_at(now),
     };
     let request = parser.command_line();
     Outcome {
@@ -99,8 +110,14 @@ pub(crate) struct Parser<'a> {
     first_other: Option<&'a [u8]>,
     warnings: Vec<Vec<u8>>,
     receivers: Vec<Box<dyn Receive>>,
-    /// The time that ages are counted from.
+    /// Files to write to, by what they are.
+    pub(crate) files: Files,
+    /// Widths that all long listings share.
+    pub(crate) columns: Columns,
+    /// The time that dates are relative to.
     pub(crate) now: Timestamp,
+    /// The day that ages are counted from the end of. Changes while arguments are read.
+    pub(crate) day: Day,
 }
 
 impl<'a> Parser<'a> {
@@ -108,6 +125,11 @@ impl<'a> Parser<'a> {
     pub(crate) fn add_receiver(&mut self, receiver: Box<dyn Receive>) -> Receiver {
         self.receivers.push(receiver);
         Receiver(self.receivers.len() - 1)
+    }
+
+    /// A receiver that writes to `to` what it gets; `None` for standard output, which needs none.
+    pub(crate) fn receiver_of(&mut self, to: Destination) -> Option<Receiver> {
+        (to != Destination::Output).then(|| self.add_receiver(Box::new(Forward(to))))
     }
 
     /// The argument behind the present word.
@@ -177,6 +199,7 @@ impl<'a> Parser<'a> {
             options: self.options.clone(),
             expression,
             receivers: std::mem::take(&mut self.receivers),
+            files: std::mem::take(&mut self.files),
         })))
     }
 

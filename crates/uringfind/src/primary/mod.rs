@@ -1,8 +1,10 @@
 //! The primaries: one file each, and the one table that the parser works by.
 
 mod access;
+mod age;
 mod constant;
 mod context;
+mod daystart;
 mod depth;
 mod empty;
 mod fstype;
@@ -10,6 +12,7 @@ mod information;
 mod inode;
 mod jobs;
 mod link_name;
+mod ls;
 mod mode;
 mod name;
 mod newer;
@@ -20,12 +23,17 @@ mod owner;
 mod path;
 mod permissions;
 mod print;
+mod printf;
 mod prune;
 mod quit;
-mod reference;
+mod regex;
+mod regextype;
 mod same_file;
 mod size;
+mod stamp;
+mod target;
 mod r#type;
+mod used;
 mod walking;
 mod warn;
 
@@ -196,8 +204,10 @@ impl From<Failure> for Refusal {
 const TABLE: &[&[Entry]] = &[
     operators::ENTRIES,
     access::ENTRIES,
+    age::ENTRIES,
     constant::ENTRIES,
     context::ENTRIES,
+    daystart::ENTRIES,
     depth::ENTRIES,
     empty::ENTRIES,
     fstype::ENTRIES,
@@ -205,17 +215,22 @@ const TABLE: &[&[Entry]] = &[
     inode::ENTRIES,
     jobs::ENTRIES,
     link_name::ENTRIES,
+    ls::ENTRIES,
     name::ENTRIES,
     newer::ENTRIES,
     owner::ENTRIES,
     path::ENTRIES,
     permissions::ENTRIES,
     print::ENTRIES,
+    printf::ENTRIES,
     prune::ENTRIES,
     quit::ENTRIES,
+    r#type::ENTRIES,
+    regex::ENTRIES,
+    regextype::ENTRIES,
     same_file::ENTRIES,
     size::ENTRIES,
-    r#type::ENTRIES,
+    used::ENTRIES,
     walking::ENTRIES,
     warn::ENTRIES,
     not_yet::ENTRIES,

@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 
 use fscall::{CWD, OFlags, Statx, StatxFlags, StatxMask};
 
-use super::{Entry, Kind, Needs, Parsed, Predicate, Primary, Refusal, reference};
+use super::{Entry, Kind, Needs, Parsed, Predicate, Primary, Refusal};
 use crate::file::File;
 use crate::parse::Parser;
 
@@ -16,7 +16,7 @@ pub(super) const ENTRIES: &[Entry] = &[Entry {
 
 fn parse(parser: &mut Parser<'_>) -> Result<Parsed, Refusal> {
     let path = parser.argument()?;
-    let mut reference = reference::stat(parser, path, StatxMask::INO)?;
+    let mut reference = parser.stat_reference(path, StatxMask::INO)?;
     let held = hold(path, parser.options.follow.at(0));
     if let Some((_, now)) = &held {
         // Another file may have taken the name meanwhile.

@@ -2,7 +2,7 @@
 
 use fscall::{FileType, Statx, StatxMask};
 
-use super::{Entry, Kind, Needs, Parsed, Predicate, Primary, Refusal, reference};
+use super::{Entry, Kind, Needs, Parsed, Predicate, Primary, Refusal, target};
 use crate::estimate::{self, Chance};
 use crate::failure::Failure;
 use crate::file::File;
@@ -160,8 +160,8 @@ impl Primary for OtherType {
         if file.follows || !file_type.is_symlink() {
             return self.0.contains(file_type);
         }
-        match file.reach(|dir, name| reference::target(dir, name, StatxMask::TYPE)) {
-            Ok(target) => target.file_type().is_some_and(|it| self.0.contains(it)),
+        match file.reach(|dir, name| target::target(dir, name, StatxMask::TYPE)) {
+            Ok(answer) => answer.file_type().is_some_and(|it| self.0.contains(it)),
             Err(error) => {
                 file.report_error(&error);
                 false

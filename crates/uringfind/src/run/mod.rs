@@ -34,6 +34,7 @@ pub(crate) fn run(plan: Plan, messages: &Messages, mut writer: Writer) -> u8 {
         }
     };
     writer.set_receivers(plan.receivers);
+    writer.set_files(plan.files);
     let options = plan.options.clone();
     let fields = plan.expression.stat_fields();
     let search = Search {

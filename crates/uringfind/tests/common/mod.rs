@@ -2,6 +2,8 @@
 
 #![allow(dead_code)] // Each test program uses a part.
 
+pub(crate) mod zoo;
+
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 

@@ -1,27 +1,10 @@
-//! Files that a test looks at beside the one that is evaluated.
+//! Where links lead.
 
 use std::ffi::CStr;
 use std::io;
 use std::os::fd::BorrowedFd;
 
-use fscall::{CWD, Statx, StatxFlags, StatxMask};
-
-use crate::failure::Failure;
-use crate::parse::Parser;
-
-/// What is known of the reference file `path`; of what it leads to if it is a link and links of
-/// starting points are followed (by `-H`, `-L`, or `-follow` before this word).
-pub(super) fn stat(parser: &Parser<'_>, path: &[u8], mask: StatxMask) -> Result<Statx, Failure> {
-    let follows = parser.options.follow.at(0);
-    let answer = fscall::with_c_path(path, |path| {
-        if follows {
-            target(CWD, path, mask)
-        } else {
-            itself(CWD, path, mask)
-        }
-    });
-    answer.map_err(|error| Failure::file(path, error.raw_os_error().unwrap_or(0)))
-}
+use fscall::{Statx, StatxFlags, StatxMask};
 
 /// What is known of what a name leads to; of a link that leads nowhere its own.
 pub(super) fn target(dir: BorrowedFd<'_>, name: &CStr, mask: StatxMask) -> io::Result<Statx> {
