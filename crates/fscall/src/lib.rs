@@ -9,7 +9,7 @@
 //! | `getxattr(2)` | [`getxattrat`] |
 //! | `statfs(2)` | [`statfs()`], [`fstatfs`] |
 //! | `statmount(2)` | [`statmount()`] |
-//! | `faccessat2(2)` | [`searchable`] |
+//! | `faccessat(2)`, `faccessat2(2)` | [`faccessat`], [`searchable`] |
 //!
 //! Beside them: which mount can make a call sleep ([`mounts`]), what a process may still use
 //! ([`limits`]), and what a thread needs ([`thread`]).
@@ -47,7 +47,7 @@ mod sys;
 pub mod thread;
 mod xattr;
 
-pub use access::searchable;
+pub use access::{Access, faccessat, searchable};
 pub use c_path::{to_c_path, with_c_path};
 pub use dirent::{Dirent, Dirents, MalformedDirent};
 pub use file_type::FileType;

@@ -9,7 +9,7 @@
 //! - [`stdio`]: unbuffered writes to the standard streams *as they were inherited*;
 //! - [`locale`]: `setlocale`, and characters as the C library sees them;
 //! - [`LocalTime`]: dates in the local time zone and the locale's language;
-//! - [`names`]: users and groups by NSS;
+//! - [`names`]: users and groups by name and by number, by NSS;
 //! - [`number`]: fractions as `printf(3)` writes them;
 //! - [`fnmatch`]: the C library's own pattern matcher;
 //! - [`errno_text`]: the C library's text for an error number, in the locale's language.

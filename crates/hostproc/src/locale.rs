@@ -22,6 +22,7 @@ unsafe extern "C" {
     fn iswprint(wide: u32) -> c_int;
     fn iswcntrl(wide: u32) -> c_int;
     fn wcwidth(wide: WideChar) -> c_int;
+    fn towlower(wide: u32) -> u32;
     fn __ctype_get_mb_cur_max() -> usize;
 }
 
@@ -56,6 +57,18 @@ pub fn is_utf8() -> bool {
 pub fn is_single_byte() -> bool {
     // SAFETY: takes nothing, reads a number of the current locale.
     unsafe { __ctype_get_mb_cur_max() == 1 }
+}
+
+/// Whether upper and lower case of ASCII letters are each other's, as everywhere but in Turkish and
+/// its relatives, where the small letter of `I` has no dot.
+#[doc(alias = "towlower")]
+#[must_use]
+pub fn folds_ascii() -> bool {
+    (0..128_u8).all(|byte| {
+        // SAFETY: takes a plain number.
+        let lower = unsafe { towlower(byte.into()) };
+        lower == u32::from(byte.to_ascii_lowercase())
+    })
 }
 
 /// What stands at the start of some bytes.
@@ -156,6 +169,7 @@ mod tests {
 
     #[test]
     fn ascii_is_the_same_everywhere() {
+        assert!(folds_ascii());
         assert_eq!(
             decode(b"abc"),
             Decoded::Character {

@@ -2,11 +2,11 @@
 
 use std::ops::ControlFlow;
 
-use fscall::{FileType, StatxMask};
+use fscall::StatxMask;
 
 use crate::estimate::{Chance, clamp};
 use crate::file::File;
-use crate::primary::{Effect, Needs, Predicate};
+use crate::primary::{Cost, Effect, Needs, Predicate};
 
 /// An expression.
 #[derive(Debug)]
@@ -184,10 +184,12 @@ impl Predicate {
                 *mask |= StatxMask::TYPE;
                 Foresight::Unknown
             }
-            (Needs::Inode, _) if file.kind.is_none_or(FileType::is_dir) || file.follows => {
+            (Needs::Inode, _) if !file.inode_is_listed() => {
                 *mask |= StatxMask::INO;
                 Foresight::Unknown
             }
+            // It makes calls of its own.
+            (_, Effect::None) if self.least_cost > Cost::Stat => Foresight::Unknown,
             (_, Effect::None) => Foresight::Value(self.primary.evaluate(file)),
             (_, Effect::Prints) => Foresight::Value(true),
             (_, Effect::Prunes | Effect::Acts) => Foresight::Unknown,
@@ -244,6 +246,7 @@ mod tests {
     use crate::options::Environment;
     use crate::output::Output;
     use crate::parse::{Request, parse};
+    use fscall::FileType;
 
     fn expression(line: &str) -> Expr {
         let arguments: Vec<_> = line.split(' ').map(|it| it.as_bytes().to_vec()).collect();

@@ -1,5 +1,6 @@
 //! One file as an expression sees it.
 
+use std::ffi::CStr;
 use std::io;
 use std::os::fd::BorrowedFd;
 
@@ -10,6 +11,7 @@ use crate::output::Output;
 use crate::writer::Writer;
 
 /// A file under evaluation: what is known of it, and what evaluating it leads to.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct File<'a> {
     pub(crate) name: &'a [u8],
     /// What stands before the name in the path; empty for a starting point.
@@ -26,9 +28,11 @@ pub(crate) struct File<'a> {
     pub(crate) follows: bool,
     /// It is a link that was followed: all that is known is the target's.
     pub(crate) followed: bool,
+    /// That it vanishes while the search runs is no error.
+    pub(crate) ignores_races: bool,
     /// From the directory entry, or from `statx`.
     pub(crate) kind: Option<FileType>,
-    /// The inode number that the directory lists; 0 if it is not known.
+    /// The inode's number as the directory lists it; 0 if it does not.
     pub(crate) listed_inode: u64,
     pub(crate) status: Status<'a>,
     /// Where lines and messages go.
@@ -84,6 +88,7 @@ impl<'a> File<'a> {
             at: CWD,
             follows: false,
             followed: false,
+            ignores_races: false,
             writer: None,
             kind: None,
             listed_inode: 0,
@@ -149,7 +154,9 @@ impl<'a> File<'a> {
         {
             *reported = true;
             let errno = *errno;
-            self.report(errno);
+            if errno != ENOENT || !self.ignores_races {
+                self.report(errno);
+            }
         }
         self.status.answer()
     }
@@ -162,17 +169,35 @@ impl<'a> File<'a> {
         self.kind
     }
 
-    /// The inode number: as in GNU find the one that the directory lists, unless a `statx` was made, links
-    /// are followed, or it is a directory, on which something may be mounted. If it takes a `statx` that fails, as [`stat`](Self::stat).
+    /// Whether the directory's word for the inode's number is good enough, as GNU find has it: not
+    /// of a directory, where something may be mounted.
+    pub(crate) fn inode_is_listed(&self) -> bool {
+        let is_other = |kind: FileType| !kind.is_dir();
+        self.listed_inode != 0 && !self.followed && self.kind.is_some_and(is_other)
+    }
+
+    /// The inode's number. If it takes a `statx` that fails, as [`stat`](Self::stat).
     pub(crate) fn inode(&mut self) -> Option<u64> {
         if let Some(inode) = self.status.answer().and_then(Statx::ino) {
             return Some(inode);
         }
-        let is_sure = !self.follows && self.kind.is_some_and(|kind| !kind.is_dir());
-        if is_sure && self.listed_inode != 0 {
+        if self.inode_is_listed() {
             return Some(self.listed_inode);
         }
         self.stat().map(|answer| answer.ino().unwrap_or(0))
+    }
+
+    /// Calls `call` with the directory that the file is in and its name there.
+    pub(crate) fn reach<T>(
+        &self,
+        call: impl FnOnce(BorrowedFd<'_>, &CStr) -> io::Result<T>,
+    ) -> io::Result<T> {
+        fscall::with_c_path(self.name, |name| call(self.at, name))
+    }
+
+    /// Appends the message that something beyond `statx` failed with `error`.
+    pub(crate) fn report_error(&mut self, error: &io::Error) {
+        self.report(error.raw_os_error().unwrap_or(EIO));
     }
 
     /// Appends the message that the file failed with `errno`.
@@ -189,6 +214,11 @@ fn base_name(path: &[u8]) -> &[u8] {
     let path = &path[..=last];
     memchr::memrchr(b'/', path).map_or(path, |slash| &path[slash + 1..])
 }
+
+/// "No such file or directory".
+const ENOENT: i32 = 2;
+/// "Input/output error".
+const EIO: i32 = 5;
 
 #[cfg(test)]
 mod tests {

@@ -21,6 +21,7 @@
 #![forbid(unsafe_code)]
 
 mod dates;
+mod debug;
 mod estimate;
 mod expr;
 mod failure;
@@ -31,6 +32,7 @@ mod fs_type;
 mod help;
 mod listing;
 mod message;
+mod names;
 mod options;
 mod order;
 mod output;
@@ -82,6 +84,10 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
         Ok(Request::Find(plan)) => return ExitCode::from(run::run(*plan, &messages, writer)),
         Ok(Request::Help) => {
             writer.output(&help::help(program.as_bytes()));
+            writer.finish()
+        }
+        Ok(Request::DebugHelp) => {
+            writer.output(debug::TEXT.as_bytes());
             writer.finish()
         }
         Ok(Request::Version) => {

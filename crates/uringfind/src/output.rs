@@ -69,6 +69,15 @@ impl Output {
         self.other(Other::Message, |bytes| bytes.extend_from_slice(message));
     }
 
+    /// Puts a message for standard error in front of everything.
+    pub(crate) fn message_first(&mut self, message: &[u8]) {
+        self.bytes.splice(..0, message.iter().copied());
+        for (range, _) in &mut self.others {
+            *range = range.start + message.len()..range.end + message.len();
+        }
+        self.others.insert(0, (0..message.len(), Other::Message));
+    }
+
     /// Appends what `write` appends, for a receiver.
     pub(crate) fn send(&mut self, to: Receiver, write: impl FnOnce(&mut Vec<u8>)) {
         self.other(Other::Receiver(to), write);
@@ -208,6 +217,16 @@ mod tests {
             ]
         );
         assert_eq!(out.len(), 10);
+        out.message_first(b"m0");
+        let pieces: Vec<_> = out.pieces().take(3).collect();
+        assert_eq!(
+            pieces,
+            [
+                Piece::Message(b"m0"),
+                Piece::Message(b"m1"),
+                Piece::Text(b"text")
+            ]
+        );
     }
 
     #[test]

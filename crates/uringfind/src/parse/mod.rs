@@ -20,7 +20,8 @@ use crate::expr::{Expr, Operator};
 use crate::failure::Failure;
 use crate::files::{Destination, Files};
 use crate::listing::Columns;
-use crate::options::{self, Environment, Options};
+use crate::names::Names;
+use crate::options::{self, Environment, Leading, Options};
 use crate::order;
 use crate::output::Receiver;
 use crate::primary::{self, Effect, Kind, Parsed, Refusal, default_print, option_predicate};
@@ -32,14 +33,14 @@ use tree::{Content, Token};
 pub(crate) enum Request {
     Find(Box<Plan>),
     Help,
+    DebugHelp,
     Version,
 }
 
 /// A search.
 #[derive(Debug)]
 pub(crate) struct Plan {
-    /// Starting points, in order.
-    pub(crate) roots: Vec<Vec<u8>>,
+    pub(crate) starting_points: StartingPoints,
     pub(crate) options: Options,
     /// Arranged for evaluation, with the default action in it.
     pub(crate) expression: Expr,
@@ -47,6 +48,15 @@ pub(crate) struct Plan {
     pub(crate) receivers: Vec<Box<dyn Receive>>,
     /// Files that are written to, open.
     pub(crate) files: Files,
+}
+
+/// Where the search begins.
+#[derive(Debug)]
+pub(crate) enum StartingPoints {
+    /// At these, in order.
+    Listed(Vec<Vec<u8>>),
+    /// At those that a file names.
+    Named(Names),
 }
 
 /// What reading a command line gave.
@@ -157,7 +167,10 @@ impl<'a> Parser<'a> {
                    block size is the POSIXLY_CORRECT environment variable"[..],
             ));
         }
-        let first = options::leading(self.arguments, &mut self.options)?;
+        let leading = options::leading(self.arguments, &mut self.options, &mut self.warnings)?;
+        let Leading::Arguments(first) = leading else {
+            return Ok(Request::DebugHelp);
+        };
         let points = self.arguments[first..]
             .iter()
             .take_while(|it| !looks_like_expression(it, true))
@@ -171,13 +184,18 @@ impl<'a> Parser<'a> {
             }
         }
         let expression = self.expression()?;
-        let roots = self
-            .starting_points()
-            .into_iter()
-            .map(<[u8]>::to_vec)
-            .collect();
+        let starting_points = match &self.options.names_from {
+            None => {
+                let points = self.starting_points().into_iter();
+                StartingPoints::Listed(points.map(<[u8]>::to_vec).collect())
+            }
+            Some(file) => {
+                let given = self.arguments[self.points.clone()].first();
+                StartingPoints::Named(Names::open(file, given, self.options.asks_user)?)
+            }
+        };
         Ok(Request::Find(Box::new(Plan {
-            roots,
+            starting_points,
             options: self.options.clone(),
             expression,
             receivers: std::mem::take(&mut self.receivers),
@@ -345,7 +363,10 @@ mod tests {
         let Ok(Request::Find(plan)) = run("a b/ ) -maxdepth 3 -mindepth 1 -j2").request else {
             panic!("no plan");
         };
-        assert_eq!(plan.roots, [&b"a"[..], b"b/", b")"]);
+        let StartingPoints::Listed(points) = plan.starting_points else {
+            panic!("no list");
+        };
+        assert_eq!(points, [&b"a"[..], b"b/", b")"]);
         assert_eq!(
             (plan.options.min_depth, plan.options.max_depth),
             (1, Some(3))

@@ -1,8 +1,10 @@
 //! One file after the other: what its evaluation does can be seen by all that comes after it.
 
+use std::io;
+
 use ringwalk::{EntryRef, Error, SerialVisitor, StatxMask, Visit, Walk};
 
-use super::{Search, errno, may_be_directory};
+use super::{ELOOP, Search, errno, may_be_directory};
 use crate::file::{File, Status};
 use crate::output::Output;
 use crate::writer::Writer;
@@ -25,8 +27,8 @@ impl Serial {
         }
     }
 
-    /// Searches; gives the writer back, and whether the search ended early.
-    pub(super) fn run(mut self, walk: Walk) -> (Option<Writer>, bool) {
+    /// Searches what is below the starting points of `walk`.
+    pub(super) fn run(&mut self, walk: Walk) {
         let fields = self.search.fields | StatxMask::TYPE;
         // Files that are no directories are looked at when a test asks for it, after the tests and
         // commands before it.
@@ -37,14 +39,53 @@ impl Serial {
                 StatxMask::empty()
             }
         })
-        .visit_one_by_one(&mut self);
-        (Some(self.writer), self.quit)
+        .visit_one_by_one(self);
+    }
+
+    /// Whether `-quit` has ended the search.
+    pub(super) fn has_quit(&self) -> bool {
+        self.quit
+    }
+
+    pub(super) fn writer(&mut self) -> &mut Writer {
+        &mut self.writer
+    }
+
+    pub(super) fn end(self) -> Writer {
+        self.writer
+    }
+
+    /// As [`Parallel`](super::Parallel)'s: what may be a directory, or should have been followed, and
+    /// cannot be stat'ed.
+    fn visit_unknown(&mut self, entry: &EntryRef<'_>, error: &io::Error) -> Visit {
+        let Self {
+            search,
+            writer,
+            out,
+            ..
+        } = self;
+        let errno = errno(error);
+        out.message(&search.messages.file(&entry.path_bytes(), errno));
+        let status = Status::Failed {
+            errno,
+            reported: true,
+        };
+        let visit = search.evaluate(&mut File {
+            writer: Some(writer),
+            ..search.file(entry, None, status, out)
+        });
+        match self.end_visit(visit) {
+            Visit::Quit => Visit::Quit,
+            Visit::Continue | Visit::Prune => Visit::Prune,
+        }
     }
 
     /// Writes what is left of an evaluation's output.
-    fn emit(&mut self) {
+    fn end_visit(&mut self, visit: Visit) -> Visit {
         self.writer.segment(&self.out);
         self.out.clear();
+        self.quit |= visit == Visit::Quit;
+        visit
     }
 }
 
@@ -57,43 +98,40 @@ impl SerialVisitor for Serial {
             ..
         } = self;
         let file_type = entry.file_type();
+        if let Some(errno) = search.blocked_link(entry) {
+            writer.error(&search.messages.file(&entry.path_bytes(), errno));
+            if entry.depth() == 0 {
+                return Visit::Continue;
+            }
+        }
         let ask = || entry.statx(search.fields | StatxMask::TYPE);
-        let mut unknown = false;
         let status = match entry.stat() {
             Some(Ok(answer)) if answer.mask().contains(search.fields) => Status::Known(answer),
-            Some(Err(error)) => {
-                unknown = may_be_directory(file_type);
-                let errno = errno(error);
-                if unknown {
-                    out.message(&search.messages.file(&entry.path_bytes(), errno));
-                }
-                Status::Failed {
-                    errno,
-                    reported: unknown,
-                }
+            Some(Err(error)) if may_be_directory(file_type) => {
+                return self.visit_unknown(entry, error);
             }
+            Some(Err(error)) => Status::Failed {
+                errno: errno(error),
+                reported: false,
+            },
             Some(Ok(_)) | None => Status::Unasked(&ask),
         };
-        let file_type = file_type.filter(|_| !unknown);
         let visit = search.evaluate(&mut File {
             writer: Some(writer),
             ..search.file(entry, file_type, status, out)
         });
-        self.emit();
-        match visit {
-            Visit::Quit => {
-                self.quit = true;
-                Visit::Quit
-            }
-            Visit::Continue if unknown => Visit::Prune,
-            visit => visit,
+        self.end_visit(visit)
+    }
+
+    fn unfollowed(&mut self, entry: &EntryRef<'_>, error: &Error) -> Visit {
+        match error.raw_os_error() {
+            Some(ELOOP) => self.error(error),
+            _ => self.visit_unknown(entry, error.io_error()),
         }
     }
 
     fn error(&mut self, error: &Error) -> Visit {
-        if let Some(message) = self.search.message(error) {
-            self.writer.error(&message);
-        }
+        self.writer.error(&self.search.message(error));
         Visit::Continue
     }
 }
