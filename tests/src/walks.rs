@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::StreamExt;
 use ringwalk::{
-    Backend, Entry, EntryRef, Error, Order, OrderedVisitor, ParallelVisitor, StatxMask, Visit, Walk,
+    Backend, Entry, EntryRef, Error, Order, OrderedVisitor, ParallelVisitor, SerialVisitor,
+    StatxMask, Visit, Walk,
 };
 use testkit::oracle::Case;
 
@@ -99,6 +100,32 @@ pub fn streamed(walk: Walk) -> (Vec<PathBuf>, Vec<Error>) {
 /// The paths and errors of a walk that visits in order.
 pub fn in_order(walk: Walk) -> (Vec<PathBuf>, Vec<Error>) {
     in_order_until(walk, |_| Visit::Continue)
+}
+
+/// The paths and errors of a walk that visits one entry after the other; `decide` says how to go on.
+///
+/// # Panics
+/// The walk takes longer than [`LIMIT`](crate::LIMIT).
+pub fn one_by_one(
+    walk: Walk,
+    decide: impl FnMut(&EntryRef<'_>) -> Visit,
+) -> (Vec<PathBuf>, Vec<Error>) {
+    struct Serial<F>(F, Vec<PathBuf>, Vec<Error>);
+    impl<F: FnMut(&EntryRef<'_>) -> Visit> SerialVisitor for Serial<F> {
+        fn visit(&mut self, entry: &EntryRef<'_>) -> Visit {
+            self.1.push(entry.path());
+            (self.0)(entry)
+        }
+
+        fn error(&mut self, error: &Error) -> Visit {
+            self.2.push(error.clone());
+            Visit::Continue
+        }
+    }
+    let _deadline = testkit::deadline(crate::LIMIT);
+    let mut serial = Serial(decide, Vec::new(), Vec::new());
+    walk.visit_one_by_one(&mut serial);
+    (serial.1, serial.2)
 }
 
 /// As [`in_order`]; `decide` says how to go on after each entry.

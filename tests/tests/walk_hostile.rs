@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use futures::StreamExt;
-use ringwalk::{Action, Backend, ErrorKind, Order, StatxMask, Walk};
+use ringwalk::{Action, Backend, ErrorKind, Order, StatxMask, Visit, Walk};
 use testkit::child::{self};
 use testkit::or_skip;
 use testkit::skip::needs_root;
@@ -74,9 +74,12 @@ fn hardly_any_descriptors_are_enough_for_a_comb() {
         ];
         for walk in walks {
             for _ in 0..3 {
-                let (paths, errors) = walks::streamed(walk.clone());
-                assert!(errors.is_empty(), "{backend}: {:?}", errors.first());
-                assert_eq!(paths.len(), count);
+                let streamed = walks::streamed(walk.clone());
+                let serial = walks::one_by_one(walk.clone(), |_| Visit::Continue);
+                for (paths, errors) in [streamed, serial] {
+                    assert!(errors.is_empty(), "{backend}: {:?}", errors.first());
+                    assert_eq!(paths.len(), count);
+                }
             }
         }
         return;

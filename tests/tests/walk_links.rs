@@ -121,6 +121,26 @@ fn each_loop_is_one_error_with_both_paths() {
     check_as_find(&["-L"], &Walk::new(root).follow_links(true), root);
 }
 
+/// A link that leads out of the tree, to where the tree is met again.
+#[test]
+fn the_way_back_below_a_link_is_a_loop() {
+    let place = place(&["in/sub"], &[("in/sub/out", "../.."), ("in/here", ".")]);
+    let root = place.path().join("in");
+    for (depth, expected) in [(1, &["here"][..]), (9, &["here", "sub/out/in"])] {
+        let walk = Walk::new(&root).follow_links(true).max_depth(depth);
+        for walk in walks::every_order(&walk) {
+            let (_, mut errors) = parted(walk.clone());
+            errors.sort_by_key(|error| error.path().to_owned());
+            let came: Vec<_> = errors.iter().map(Error::path).collect();
+            let expected: Vec<_> = expected.iter().map(|path| root.join(path)).collect();
+            assert_eq!(came, expected, "{walk:?}");
+            let is_root = |error: &Error| error.loop_ancestor() == Some(&root);
+            assert!(errors.iter().all(is_root), "{walk:?}");
+        }
+    }
+    check_as_find(&["-L"], &Walk::new(&root).follow_links(true), &root);
+}
+
 #[test]
 fn mutual_links_of_many_directories_end() {
     let names = ["a", "b", "c", "d", "e"];

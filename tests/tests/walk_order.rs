@@ -325,3 +325,68 @@ fn unsorted_order_is_that_of_the_directory() {
     let paths = walks::in_order(Walk::new(place.path()).min_depth(1)).0;
     assert!(paths == expected);
 }
+
+/// One entry after the other: what a visit does is seen by all that comes after it, and a directory is
+/// read only when it is its turn.
+#[test]
+fn one_by_one_sees_what_its_visits_do() {
+    let place = tempfile::tempdir().unwrap();
+    let root = place.path().join("root");
+    fs::create_dir_all(root.join("a/b")).unwrap();
+    let walk = Walk::new(&root);
+    let (paths, errors) = walks::one_by_one(walk.clone(), |entry| {
+        if entry.file_type().unwrap().is_dir() && entry.depth() < 20 {
+            fs::create_dir_all(entry.path().join("made")).unwrap();
+        }
+        Visit::Continue
+    });
+    assert!(errors.is_empty(), "{errors:?}");
+    assert_eq!(sorted(paths), walks::std_paths(&root));
+    assert!(walks::std_paths(&root).len() > 40);
+
+    // Removed before its turn: an error in its place, and the walk goes on.
+    let victim = root.join("a");
+    let (_, errors) = walks::one_by_one(walk.clone(), |entry| {
+        if entry.path() == victim {
+            fs::remove_dir_all(&victim).unwrap();
+        }
+        Visit::Continue
+    });
+    assert_eq!(errors.len(), 1);
+    assert_eq!(errors[0].kind(), ringwalk::ErrorKind::Vanished);
+
+    // Contents first, a tree can be removed on the way.
+    let (_, errors) = walks::one_by_one(walk.contents_first(true), |entry| {
+        fs::remove_dir(entry.path()).unwrap();
+        Visit::Continue
+    });
+    assert!(errors.is_empty(), "{errors:?}");
+    assert!(!root.exists());
+}
+
+/// The walk ends where the visitor says, and does not enter what it prunes.
+#[test]
+fn one_by_one_quits_and_prunes() {
+    for tree in trees() {
+        let walk = Walk::new(tree.path());
+        let all = walks::found(tree.path(), &[]);
+        for last in [0, 1, 7, all.len() / 2] {
+            let mut left = last;
+            let (paths, _) = walks::one_by_one(walk.clone(), |_| {
+                left = left.wrapping_sub(1);
+                if left == usize::MAX {
+                    Visit::Quit
+                } else {
+                    Visit::Continue
+                }
+            });
+            assert_eq!(paths, all[..=last], "seed {}", tree.seed());
+        }
+        let (paths, _) = walks::one_by_one(walk, |entry| match entry.depth() {
+            0 => Visit::Continue,
+            _ => Visit::Prune,
+        });
+        let expected = walks::found(tree.path(), &["-maxdepth", "1"]);
+        assert_eq!(paths, expected, "seed {}", tree.seed());
+    }
+}

@@ -130,10 +130,15 @@ fn check_way(walk: &Walk, way: &Way, expected: &Found, context: &str) {
     };
     let wanted = expected.entries.iter().map(|seen| seen.path.as_os_str());
     if way.has_order {
-        let (came, errors) = walks::in_order(walk.clone());
-        let same = paths(came).iter().eq(wanted);
-        assert!(same, "{context}: the visitor in order saw something else");
-        assert_eq!(errors.len(), expected.errors.len(), "{context}");
+        let visits = [
+            walks::in_order(walk.clone()),
+            walks::one_by_one(walk.clone(), |_| Visit::Continue),
+        ];
+        for (came, errors) in visits {
+            let same = paths(came).iter().eq(wanted.clone());
+            assert!(same, "{context}: the visitor in order saw something else");
+            assert_eq!(errors.len(), expected.errors.len(), "{context}");
+        }
     } else {
         let (came, errors) = walks::in_parallel(walk.clone());
         let (mut came, mut wanted) = (paths(came), wanted.collect::<Vec<_>>());

@@ -228,14 +228,26 @@ impl Bench {
             tree.set(scenario)?;
             let job = Job::new(root.clone(), sizes, truth);
             let mut asked = 0;
-            let table = measure(&title, &job, &field, rounds, || {
+            let mut table = measure(&title, &job, &field, rounds, || {
                 tree.forget()?;
                 asked = tree.requests()?;
                 Ok(())
             })?;
+            let requests_of_walkdir = tree.requests()? - asked;
+            // Only ours: each costs one more cold pass.
+            let ours = [walk::visitor(), walk::stream()];
+            let mut cells = vec![String::new(); field.contenders.len()];
+            for way in &ours {
+                tree.forget()?;
+                let growth = peak::growth(std::slice::from_ref(way), &root, sizes)?;
+                let at = field.contenders.iter().position(|it| it.name == way.name);
+                if let (Some(at), Some(&kib)) = (at, growth.first()) {
+                    cells[at] = format!("{:.1}", report::megabytes(kib));
+                }
+            }
+            table.column("peak growth MB", cells);
             self.show(&table, rounds, &field.contenders[in_turns.len()..])?;
-            let requests = tree.requests()? - asked;
-            writeln!(self.out, "walkdir's pass was {requests} requests.\n")?;
+            writeln!(self.out, "walkdir's pass was {requests_of_walkdir} requests.\n")?;
         }
         Ok(())
     }

@@ -1,13 +1,59 @@
-//! faccessat2(2).
+//! faccessat(2) and faccessat2(2).
 #![allow(unsafe_code, reason = "the system call")]
 
+use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
+use bitflags::bitflags;
 use linux_raw_sys::general as sys;
 
 use crate::sys::check;
 use crate::{StatxFlags, StatxMask, statx};
+
+bitflags! {
+    /// What [`faccessat`] asks for; none of them asks whether the file is there.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub struct Access: u32 {
+        /// Reading it, or listing it if it is a directory.
+        #[doc(alias = "R_OK")]
+        const READ = sys::R_OK;
+        /// Writing to it, or making and removing files in it if it is a directory.
+        #[doc(alias = "W_OK")]
+        const WRITE = sys::W_OK;
+        /// Executing it, or looking up names in it if it is a directory.
+        #[doc(alias = "X_OK")]
+        const EXECUTE = sys::X_OK;
+    }
+}
+
+/// Whether the *real* user of this process may do all of `access` with a file. Symbolic links are
+/// followed.
+///
+/// faccessat(2), the same as access(2) relative to a directory.
+///
+/// # Errors
+///
+/// `EACCES` or `EROFS` if not; otherwise what finding the file answers.
+///
+/// ```
+/// use fscall::{Access, CWD};
+///
+/// fscall::faccessat(CWD, c"/", Access::READ | Access::EXECUTE)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn faccessat(dir: BorrowedFd<'_>, path: &CStr, access: Access) -> io::Result<()> {
+    // SAFETY: the path is a C string.
+    check(unsafe {
+        libc::syscall(
+            sys::__NR_faccessat.into(),
+            dir.as_raw_fd(),
+            path.as_ptr(),
+            access.bits(),
+        )
+    })?;
+    Ok(())
+}
 
 /// Whether names can be looked up in a directory, by this thread's effective user.
 ///
@@ -61,6 +107,19 @@ mod tests {
     use std::os::fd::AsFd;
 
     use super::*;
+
+    #[test]
+    fn what_may_be_done() {
+        let all = Access::READ | Access::WRITE | Access::EXECUTE;
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let path = crate::to_c_path(file.path().as_os_str().as_encoded_bytes()).unwrap();
+        faccessat(crate::CWD, &path, Access::READ | Access::WRITE).unwrap();
+        let answer = |access| faccessat(crate::CWD, &path, access).map_err(|it| it.raw_os_error());
+        // Root may not execute it either.
+        assert_eq!(answer(all), Err(Some(libc::EACCES)));
+        let missing = faccessat(crate::CWD, c"/nothing/there", Access::empty());
+        assert_eq!(missing.unwrap_err().raw_os_error(), Some(libc::ENOENT));
+    }
 
     #[test]
     fn both_ways_agree() {

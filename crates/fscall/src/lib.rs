@@ -7,9 +7,10 @@
 //! | `getdents64(2)` | [`getdents64`], and [`Dirents`], the parser of what it writes |
 //! | `readlinkat(2)` | [`readlinkat`] |
 //! | `unlinkat(2)` | [`unlinkat`] |
+//! | `getxattr(2)` | [`getxattrat`] |
 //! | `statfs(2)` | [`statfs()`], [`fstatfs`] |
 //! | `statmount(2)` | [`statmount()`] |
-//! | `faccessat2(2)` | [`searchable`] |
+//! | `faccessat(2)`, `faccessat2(2)` | [`faccessat`], [`searchable`] |
 //!
 //! Beside them: which mount can make a call sleep ([`mounts`]), what a process may still use
 //! ([`limits`]), and what a thread needs ([`thread`]).
@@ -46,8 +47,9 @@ mod statx;
 mod sys;
 pub mod thread;
 mod unlink;
+mod xattr;
 
-pub use access::searchable;
+pub use access::{Access, faccessat, searchable};
 pub use c_path::{to_c_path, with_c_path};
 pub use dirent::{Dirent, Dirents, MalformedDirent};
 pub use file_type::FileType;
@@ -61,3 +63,4 @@ pub use statx::{
     statx, statx_fd, statx_fd_into,
 };
 pub use unlink::{Unlink, unlinkat};
+pub use xattr::getxattrat;

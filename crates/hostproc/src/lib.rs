@@ -8,6 +8,9 @@
 //!   how to put it back;
 //! - [`stdio`]: unbuffered writes to the standard streams *as they were inherited*;
 //! - [`locale`]: `setlocale`, and characters as the C library sees them;
+//! - [`LocalTime`]: dates in the local time zone and the locale's language;
+//! - [`names`]: users and groups by name and by number, by NSS;
+//! - [`number`]: fractions as `printf(3)` writes them;
 //! - [`fnmatch`]: the C library's own pattern matcher;
 //! - [`errno_text`]: the C library's text for an error number, in the locale's language;
 //! - [`Command`]: commands that are started as this process was;
@@ -23,10 +26,14 @@ mod command;
 mod error_text;
 mod glob;
 pub mod locale;
+pub mod names;
+pub mod number;
 pub mod startup;
 pub mod stdio;
+mod time;
 
 pub use answer::is_affirmative;
 pub use command::{Child, Command, Input, arg_max, environment_size};
 pub use error_text::errno_text;
 pub use glob::{FnmatchFlags, fnmatch};
+pub use time::LocalTime;

@@ -20,7 +20,9 @@ unsafe extern "C" {
         state: *mut ShiftState,
     ) -> usize;
     fn iswprint(wide: u32) -> c_int;
+    fn iswcntrl(wide: u32) -> c_int;
     fn wcwidth(wide: WideChar) -> c_int;
+    fn towlower(wide: u32) -> u32;
     fn __ctype_get_mb_cur_max() -> usize;
 }
 
@@ -57,6 +59,18 @@ pub fn is_single_byte() -> bool {
     unsafe { __ctype_get_mb_cur_max() == 1 }
 }
 
+/// Whether upper and lower case of ASCII letters are each other's, as everywhere but in Turkish and
+/// its relatives, where the small letter of `I` has no dot.
+#[doc(alias = "towlower")]
+#[must_use]
+pub fn folds_ascii() -> bool {
+    (0..128_u8).all(|byte| {
+        // SAFETY: takes a plain number.
+        let lower = unsafe { towlower(byte.into()) };
+        lower == u32::from(byte.to_ascii_lowercase())
+    })
+}
+
 /// What stands at the start of some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decoded {
@@ -81,6 +95,55 @@ pub enum Decoded {
 #[doc(alias = "mbrtowc")]
 #[must_use]
 pub fn decode(bytes: &[u8]) -> Decoded {
+    let (wide, len) = match first(bytes) {
+        Ok(first) => first,
+        Err(other) => return other,
+    };
+    // SAFETY: takes a plain number.
+    let width = unsafe { wcwidth(wide) };
+    // SAFETY: takes a plain number.
+    let printable = unsafe { iswprint(wide.cast_unsigned()) } != 0;
+    Decoded::Character {
+        len,
+        printable,
+        has_width: width >= 0,
+    }
+}
+
+/// Columns that `text` takes on a terminal. Control characters take none; any other character
+/// without a width, and a byte that starts no character, one.
+#[doc(alias = "wcwidth")]
+#[doc(alias = "mbswidth")]
+#[must_use]
+pub fn width(text: &[u8]) -> usize {
+    if text.iter().all(|byte| (b' '..=b'~').contains(byte)) {
+        return text.len();
+    }
+    let mut columns = 0;
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (width, len) = match first(rest) {
+            Ok((wide, len)) => (columns_of(wide), len),
+            Err(Decoded::Incomplete) => (1, rest.len()),
+            Err(_) => (1, 1),
+        };
+        columns += width;
+        rest = &rest[len..];
+    }
+    columns
+}
+
+fn columns_of(wide: WideChar) -> usize {
+    // SAFETY: takes a plain number.
+    let width = unsafe { wcwidth(wide) };
+    usize::try_from(width).unwrap_or_else(|_| {
+        // SAFETY: takes a plain number.
+        usize::from(unsafe { iswcntrl(wide.cast_unsigned()) } == 0)
+    })
+}
+
+/// The first character and its length in bytes, at least 1; or why there is none.
+fn first(bytes: &[u8]) -> Result<(WideChar, usize), Decoded> {
     let mut wide: WideChar = 0;
     let mut state = ShiftState([0; 128]);
     // SAFETY: pointer and length are those of a live slice; `wide` and `state` are valid for
@@ -94,19 +157,9 @@ pub fn decode(bytes: &[u8]) -> Decoded {
         )
     };
     match len {
-        usize::MAX => Decoded::Invalid,
-        len if len == usize::MAX - 1 => Decoded::Incomplete,
-        len => {
-            // SAFETY: takes a plain number.
-            let width = unsafe { wcwidth(wide) };
-            // SAFETY: takes a plain number.
-            let printable = unsafe { iswprint(wide.cast_unsigned()) } != 0;
-            Decoded::Character {
-                len: len.max(1),
-                printable,
-                has_width: width >= 0,
-            }
-        }
+        usize::MAX => Err(Decoded::Invalid),
+        len if len == usize::MAX - 1 => Err(Decoded::Incomplete),
+        len => Ok((wide, len.max(1))),
     }
 }
 
@@ -116,6 +169,7 @@ mod tests {
 
     #[test]
     fn ascii_is_the_same_everywhere() {
+        assert!(folds_ascii());
         assert_eq!(
             decode(b"abc"),
             Decoded::Character {
@@ -134,5 +188,12 @@ mod tests {
         ));
         assert_eq!(decode(b""), Decoded::Incomplete);
         assert!(matches!(decode(b"\0"), Decoded::Character { len: 1, .. }));
+    }
+
+    #[test]
+    fn widths_in_the_c_locale() {
+        assert_eq!(width(b"name"), 4);
+        assert_eq!(width(b""), 0);
+        assert_eq!(width(b"a\tb"), 2);
     }
 }

@@ -57,7 +57,7 @@ impl Error {
         }
     }
 
-    /// A link that was followed, and led to a directory that it is in.
+    /// A link that was followed, or a directory below one, that turned out to be a directory that it is in.
     pub(crate) fn found_loop(path: Vec<u8>, depth: usize, ancestor: Vec<u8>) -> Self {
         let source = io::Error::from_raw_os_error(libc::ELOOP);
         Self {
@@ -81,7 +81,8 @@ impl Error {
         }
     }
 
-    /// Of a link that leads to a directory that it is in: the path of that directory.
+    /// Of a link that leads to a directory that it is in, or of such a directory itself where it is met again
+    /// below a link: the path of that directory, the outer one.
     pub fn loop_ancestor(&self) -> Option<&Path> {
         let path = self.loop_ancestor.as_deref()?;
         Some(Path::new(OsStr::from_bytes(path)))

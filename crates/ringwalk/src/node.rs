@@ -163,6 +163,11 @@ impl<V: OrderedVisitor> Node<V> {
         self.followed.load(Ordering::Relaxed)
     }
 
+    /// It, or a directory that it is in, is a link that is followed.
+    pub(crate) fn is_below_link(&self) -> bool {
+        self.upwards().any(Self::is_followed)
+    }
+
     pub(crate) fn set_followed(&self) {
         self.followed.store(true, Ordering::Relaxed);
     }

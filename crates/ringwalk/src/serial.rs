@@ -13,9 +13,9 @@ use crate::chunk::{Chunk, Sorting};
 use crate::entry::EntryRef;
 use crate::error::{Action, Error};
 use crate::node::{OPEN, OPEN_FOLLOWED};
-use crate::options::{Options, Sort};
+use crate::options::{Follow, Options, Sort};
 use crate::place::{Identity, Place};
-use crate::visit::{Known, Visible, know};
+use crate::visit::{Known, Visible, identity, know};
 use crate::visitor::{SerialVisitor, Visit};
 
 /// A directory on the way to where the walk is.
@@ -173,13 +173,20 @@ impl<'a, V: SerialVisitor> Serial<'a, V> {
         if file_type.is_none() {
             mask |= StatxMask::TYPE;
         }
-        know(dir, name, file_type, mask, rules.follows(depth))
+        let mut known = know(dir, name, file_type, mask, rules.follows(depth))?;
+        if rules.follow == Follow::All
+            && known.file_type.is_some_and(FileType::is_dir)
+            && self.levels.iter().any(|level| level.followed)
+        {
+            known.identity = known.identity.or_else(|| identity(dir, name));
+        }
+        Ok(known)
     }
 
     /// An entry that can't be looked at although it should have been followed.
     fn miss(&mut self, name: &[u8], depth: usize, error: io::Error) -> Visit {
         let entry = EntryRef {
-            dir: self.current(),
+            dir: current(&self.levels),
             dir_path: &self.path,
             name,
             depth,
@@ -193,7 +200,7 @@ impl<'a, V: SerialVisitor> Serial<'a, V> {
             return Visit::Continue;
         }
         let error = Error::new(Action::Stat, entry.path_bytes(), depth, error);
-        self.visitor.error(&error)
+        self.visitor.unfollowed(&entry, &error)
     }
 
     /// Visits an entry, and goes into it if it is a directory.
@@ -215,14 +222,14 @@ impl<'a, V: SerialVisitor> Serial<'a, V> {
             root_len: *root_len,
             ino,
             file_type: known.file_type,
-            followed: known.followed.is_some(),
+            followed: known.followed,
             stat: known.stat.as_ref().map(Result::as_ref),
         };
         if !rules.admits(&entry) {
             return Visit::Continue;
         }
-        let descends = rules.enters(&entry);
-        if descends && let Some(identity) = known.followed {
+        let is_dir = entry.file_type.is_some_and(FileType::is_dir);
+        if is_dir && let Some(identity) = known.identity {
             let is_same = |level: &Level| level.place.is_some_and(|it| it.identity == identity);
             if let Some(ancestor) = levels.iter().position(is_same) {
                 let ancestor = &path[..levels[ancestor].end];
@@ -231,6 +238,7 @@ impl<'a, V: SerialVisitor> Serial<'a, V> {
                 return visitor.error(&error);
             }
         }
+        let descends = rules.enters(&entry);
         let is_late = descends && rules.contents_first;
         let visit = if depth < rules.min_depth || is_late {
             Visit::Continue
@@ -261,7 +269,7 @@ impl<'a, V: SerialVisitor> Serial<'a, V> {
             end: 0,
             name: start,
             ino,
-            followed: known.followed.is_some(),
+            followed: known.followed,
             stat: known.stat,
             place: None,
             chunk: self.spare.pop().unwrap_or_default(),
@@ -318,7 +326,7 @@ impl<'a, V: SerialVisitor> Serial<'a, V> {
     /// Opens a directory; `None` if it is not to be walked.
     fn open(&mut self, descent: &Descent) -> io::Result<Option<(OwnedFd, Option<Place>)>> {
         let rules = &self.options.rules;
-        let followed = descent.known.followed.is_some();
+        let followed = descent.known.followed;
         let parent = self.levels.last().and_then(|level| level.place.as_ref());
         let caution = Caution::new(rules, self.levels.is_empty(), parent, followed);
         let dir = fscall::with_c_path(&descent.name, |name| {

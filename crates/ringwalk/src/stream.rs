@@ -7,7 +7,6 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker, ready};
-use std::vec;
 
 use fscall::StatxMask;
 use futures_core::Stream;
@@ -25,6 +24,14 @@ const AHEAD: usize = 1024 * 1024;
 /// The consumer is not woken for fewer, unless nobody knows when there will be more: waking it costs as
 /// much as walking a directory.
 const WORTH_WAKING: usize = 128 * 1024;
+
+/// A batch begins with memory for so many entries, a middling directory.
+const FIRST: usize = 32;
+/// In order batches end at sub-directories, many are of one entry, and many wait for their turn.
+const FIRST_IN_ORDER: usize = 4;
+/// So many batches' memory is kept for others, unless they are very large.
+const SPARE: usize = 64;
+const LARGEST: usize = 256;
 
 /// Some entries, and what they take up.
 #[derive(Default)]
@@ -60,14 +67,15 @@ impl Batch {
 #[derive(Debug)]
 pub struct Entries {
     batches: Batches,
-    batch: vec::IntoIter<Result<Entry, Error>>,
+    /// The next one last, so that the memory can go back to the walk when it is empty.
+    batch: Vec<Result<Entry, Error>>,
 }
 
 impl Entries {
     pub(crate) fn new(walk: Walk) -> Self {
         Self {
             batches: Batches::new(walk),
-            batch: Vec::new().into_iter(),
+            batch: Vec::new(),
         }
     }
 }
@@ -77,12 +85,17 @@ impl Stream for Entries {
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         loop {
-            if self.batch.len() > 0 {
+            if !self.batch.is_empty() {
                 ready!(coop::poll_proceed(cx));
-                return Poll::Ready(self.batch.next());
+                return Poll::Ready(self.batch.pop());
             }
+            let empty = std::mem::take(&mut self.batch);
+            self.batches.give_back(empty);
             match ready!(Pin::new(&mut self.batches).poll_next(cx)) {
-                Some(batch) => self.batch = batch.into_iter(),
+                Some(batch) => {
+                    self.batch = batch;
+                    self.batch.reverse();
+                }
                 None => return Poll::Ready(None),
             }
         }
@@ -184,6 +197,13 @@ impl Stream for Batches {
 }
 
 impl Batches {
+    /// Memory for entries to come.
+    fn give_back(&self, empty: Vec<Result<Entry, Error>>) {
+        if let State::Walking(walking) = &self.state {
+            walking.flow.give_back(empty);
+        }
+    }
+
     /// No thread could be had for the walk, or for the rest of it.
     fn end_with(&mut self, error: io::Error) -> Poll<Option<Vec<Result<Entry, Error>>>> {
         self.state = State::Ended;
@@ -198,7 +218,10 @@ impl Walking {
         let ordered = walk.is_ordered();
         let walking = Self {
             walker: walk.walker(
-                Arc::new(Collector(Arc::clone(&flow))),
+                Arc::new(Collector {
+                    flow: Arc::clone(&flow),
+                    first: if ordered { FIRST_IN_ORDER } else { FIRST },
+                }),
                 ordered,
                 Some(Arc::clone(&flow.held_up)),
             ),
@@ -222,6 +245,9 @@ impl Drop for Walking {
 #[derive(Default)]
 struct Flow {
     state: Mutex<Ahead>,
+    /// Memory that has been used: freed by the consumer's thread, and taken anew by the walk's, each
+    /// batch would make these wait for each other in the allocator.
+    spare: Mutex<Vec<Vec<Result<Entry, Error>>>>,
     /// The walk is as far ahead as it may be. Nobody waits for that to end: its threads leave, and the
     /// consumer brings them back.
     held_up: Arc<AtomicBool>,
@@ -255,6 +281,22 @@ impl Flow {
         drop(ahead);
         wake(waker);
         wanted
+    }
+
+    fn give_back(&self, empty: Vec<Result<Entry, Error>>) {
+        let usual = FIRST_IN_ORDER..=LARGEST;
+        if usual.contains(&empty.capacity()) {
+            let mut spare = lock(&self.spare);
+            if spare.len() < SPARE {
+                spare.push(empty);
+            }
+        }
+    }
+
+    /// Memory for a batch.
+    fn room(&self, first: usize) -> Vec<Result<Entry, Error>> {
+        let spare = lock(&self.spare).pop();
+        spare.unwrap_or_else(|| Vec::with_capacity(first))
     }
 
     /// Hands on what there is.
@@ -306,7 +348,11 @@ fn wake(waker: Option<Waker>) {
 }
 
 /// Collects entries and sends them to the stream.
-struct Collector(Arc<Flow>);
+struct Collector {
+    flow: Arc<Flow>,
+    /// How large new batches are.
+    first: usize,
+}
 
 impl OrderedVisitor for Collector {
     type Segment = Batch;
@@ -316,6 +362,9 @@ impl OrderedVisitor for Collector {
     }
 
     fn visit(&self, entry: &EntryRef<'_>, batch: &mut Batch) -> Visit {
+        if batch.items.capacity() == 0 {
+            batch.items = self.flow.room(self.first);
+        }
         let name = entry.file_name().len();
         let stat = entry.stat().map_or(0, |_| size_of::<fscall::Statx>());
         let dir_path = batch.dir_path(entry.dir_path());
@@ -333,7 +382,7 @@ impl OrderedVisitor for Collector {
     }
 
     fn emit(&self, batch: Batch) -> Visit {
-        if self.0.add(batch) {
+        if self.flow.add(batch) {
             Visit::Continue
         } else {
             Visit::Quit
@@ -341,10 +390,10 @@ impl OrderedVisitor for Collector {
     }
 
     fn finished(&self) {
-        self.0.finish();
+        self.flow.finish();
     }
 
     fn about_to_wait(&self) {
-        self.0.flush();
+        self.flow.flush();
     }
 }

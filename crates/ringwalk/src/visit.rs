@@ -13,7 +13,8 @@ use crate::chunk::{Chunk, Found};
 use crate::entry::{EntryRef, lstat};
 use crate::error::{Action, Error};
 use crate::node::{Node, Part};
-use crate::place::Identity;
+use crate::options::Follow;
+use crate::place::{Identity, Place};
 use crate::span::Span;
 use crate::task::{DirTask, Tools};
 use crate::visitor::{OrderedVisitor, Visit};
@@ -65,8 +66,16 @@ pub(crate) enum Visited {
 pub(crate) struct Known {
     pub(crate) stat: Option<io::Result<Statx>>,
     pub(crate) file_type: Option<FileType>,
-    /// Which file it is, if it is a link that was followed.
-    pub(crate) followed: Option<Identity>,
+    /// It is a link that was followed.
+    pub(crate) followed: bool,
+    /// Which file it is, where it may be a directory that it is in.
+    pub(crate) identity: Option<Identity>,
+}
+
+/// Which file a directory below a followed link is; `None` if nobody can tell.
+pub(crate) fn identity(dir: BorrowedFd<'_>, name: &CStr) -> Option<Identity> {
+    let answer = lstat(dir, name, Place::MASK).ok()?;
+    Some(Identity::of(&answer))
 }
 
 /// Finds out at once what has to be known of an entry. An error stands in the way of even a visit: a
@@ -99,7 +108,8 @@ impl Known {
         Self {
             stat: answer,
             file_type,
-            followed: None,
+            followed: false,
+            identity: None,
         }
     }
 
@@ -112,7 +122,8 @@ impl Known {
     ) -> Self {
         if let Some(target) = target {
             self.file_type = target.file_type();
-            self.followed = Some(Identity::of(&target));
+            self.followed = true;
+            self.identity = Some(Identity::of(&target));
             self.stat = (!mask.is_empty()).then_some(Ok(*target));
         } else if self.stat.is_none() && !mask.is_empty() {
             self.stat = Some(itself());
@@ -141,6 +152,7 @@ impl<V: OrderedVisitor> DirTask<V> {
         };
         let mut looker = Looker {
             walker,
+            below_link: walker.options.rules.follow == Follow::All && self.node.is_below_link(),
             member: (!asleep).then_some(member),
             visible,
             watch: walker.access.can_spread().then_some(&mut watch),
@@ -237,22 +249,22 @@ impl<V: OrderedVisitor> DirTask<V> {
             Err(_) if !rules.admits(&entry) => return Visit::Continue,
             Err(error) => {
                 let error = Error::new(Action::Stat, entry.path_bytes(), entry.depth, error);
-                return visitor.error(&error, out);
+                return visitor.unfollowed(&entry, &error, out);
             }
         };
         entry.stat = known.stat.as_ref().map(Result::as_ref);
         entry.file_type = known.file_type;
-        entry.followed = known.followed.is_some();
+        entry.followed = known.followed;
         if !rules.admits(&entry) {
             return Visit::Continue;
         }
-        let descends = rules.enters(&entry);
-        if descends
-            && let Some(ancestor) = known.followed.and_then(|identity| node.ancestor(identity))
+        if entry.file_type.is_some_and(FileType::is_dir)
+            && let Some(ancestor) = known.identity.and_then(|identity| node.ancestor(identity))
         {
             let error = Error::found_loop(entry.path_bytes(), entry.depth, ancestor.path());
             return visitor.error(&error, out);
         }
+        let descends = rules.enters(&entry);
         // In order, the directory's own output begins the segment that its contents continue, or ends
         // it.
         let mut own = V::Segment::default();
@@ -289,6 +301,8 @@ impl<V: OrderedVisitor> DirTask<V> {
 /// Finds out what has to be known of one entry after the other.
 struct Looker<'a, 'w, V: OrderedVisitor> {
     walker: &'a Walker<V>,
+    /// The directory was reached by a link that was followed, so one in it may be one that it is in.
+    below_link: bool,
     /// Whose place is given to others before a call that may sleep; `None` if it has been.
     member: Option<&'a Worker<'a>>,
     visible: &'a Visible<'a>,
@@ -320,7 +334,10 @@ impl<V: OrderedVisitor> Looker<'_, '_, V> {
                 watch.look();
             }
         }
-        let known = Known::of(answer, file_type);
+        let mut known = Known::of(answer, file_type);
+        if self.below_link && known.file_type.is_some_and(FileType::is_dir) {
+            known.identity = identity(self.visible.dir, found.c_name());
+        }
         if follows && is_link(known.file_type) {
             let follow = || followed(self.visible.dir, found.c_name(), mask);
             let target = match self.member {

@@ -45,8 +45,15 @@ pub trait OrderedVisitor: Send + Sync + 'static {
         self.error(error, out)
     }
 
-    /// A root that cannot be looked at, a directory that cannot be read on, a link that cannot be
-    /// followed, or a directory whose turn has come after its contents and that is no longer where it was.
+    /// A link that was to be followed, and cannot be: what it leads to cannot be looked at. The entry is
+    /// that of the link, of which nothing has been asked, and is not visited.
+    fn unfollowed(&self, entry: &EntryRef<'_>, error: &Error, out: &mut Self::Segment) -> Visit {
+        let _ = entry;
+        self.error(error, out)
+    }
+
+    /// A root that cannot be looked at, a directory that cannot be read on, a link that leads to a directory
+    /// that it is in (or, below a followed link, such a directory), or a directory whose turn has come after its contents and that is no longer where it was.
     fn error(&self, error: &Error, out: &mut Self::Segment) -> Visit;
 
     /// How many bytes the segment keeps in memory; 0 says that it is empty and need not be
@@ -79,6 +86,12 @@ pub trait SerialVisitor {
     /// A directory that was to be walked cannot be opened. Where contents come first it is visited
     /// after this.
     fn unopened(&mut self, entry: &EntryRef<'_>, error: &Error) -> Visit {
+        let _ = entry;
+        self.error(error)
+    }
+
+    /// As [`OrderedVisitor::unfollowed`].
+    fn unfollowed(&mut self, entry: &EntryRef<'_>, error: &Error) -> Visit {
         let _ = entry;
         self.error(error)
     }

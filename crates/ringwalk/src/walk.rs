@@ -175,8 +175,8 @@ impl Walk {
 
     /// Whether symbolic links are followed, roots included: type and metadata are those of what the
     /// link leads to, and a directory there is walked. A link to nothing is handed out as a link. One
-    /// that leads to a directory that it is in is an error of its own
-    /// ([`ErrorKind::Loop`](crate::ErrorKind::Loop)), and so is one that can't be followed for another
+    /// that leads to a directory that it is in, or past it so that it is met again below, is an error of its
+    /// own ([`ErrorKind::Loop`](crate::ErrorKind::Loop)), and so is one that can't be followed for another
     /// reason; both in place of the entry. So no walk is endless, but a directory that
     /// several links lead to is walked several times, unless [`visit_once`](Self::visit_once) is asked
     /// for.

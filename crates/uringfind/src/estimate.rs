@@ -29,10 +29,13 @@ pub(crate) fn of_regex(pattern: &[u8]) -> Chance {
     }
 }
 
-/// For a test against a moment, `seconds` since 1970, as of `now`.
-pub(crate) fn of_age(seconds: i64, now: i64) -> Chance {
-    const DAY: i64 = 86_400;
-    let days = now.saturating_sub(DAY).saturating_sub(seconds) / DAY;
+/// For a test against a moment, `seconds` since 1970; the last day began at `day_start`.
+pub(crate) fn of_age(seconds: i64, day_start: i64) -> Chance {
+    of_days(day_start.saturating_sub(seconds) / 86_400)
+}
+
+/// For a test against an age.
+pub(crate) fn of_days(days: i64) -> Chance {
     match days {
         ..=0 => 0.01,
         1..=100 => 0.39,
@@ -60,10 +63,10 @@ mod tests {
 
     #[test]
     fn ages() {
-        const NOW: i64 = 1_000_000_000;
-        assert!(of_age(NOW, NOW) < 0.02);
-        assert!(of_age(NOW - 3 * 86_400, NOW) > 0.38);
-        assert!((of_age(NOW - 400 * 86_400, NOW) - 0.3).abs() < 0.001);
-        assert!(of_age(i64::MIN, NOW) > 0.0);
+        const START: i64 = 1_000_000_000;
+        assert!(of_age(START - 86_399, START) < 0.02);
+        assert!(of_age(START - 2 * 86_400, START) > 0.38);
+        assert!((of_age(START - 400 * 86_400, START) - 0.3).abs() < 0.001);
+        assert!(of_age(i64::MIN, START) > 0.0);
     }
 }

@@ -6,7 +6,7 @@ use fscall::StatxMask;
 
 use crate::estimate::{Chance, clamp};
 use crate::file::File;
-use crate::primary::{Effect, Needs, Predicate};
+use crate::primary::{Cost, Effect, Needs, Predicate};
 
 /// An expression.
 #[derive(Debug)]
@@ -127,8 +127,10 @@ impl Expr {
     pub(crate) fn stat_fields(&self) -> StatxMask {
         let mut mask = StatxMask::empty();
         self.any(&mut |predicate| {
-            if let Needs::Stat(fields) = predicate.needs {
-                mask |= fields;
+            match predicate.needs {
+                Needs::Stat(fields) => mask |= fields,
+                Needs::Inode => mask |= StatxMask::INO,
+                Needs::Nothing | Needs::Type => {}
             }
             false
         });
@@ -182,6 +184,12 @@ impl Predicate {
                 *mask |= StatxMask::TYPE;
                 Foresight::Unknown
             }
+            (Needs::Inode, _) if !file.inode_is_listed() => {
+                *mask |= StatxMask::INO;
+                Foresight::Unknown
+            }
+            // It makes calls of its own.
+            (_, Effect::None) if self.least_cost > Cost::Stat => Foresight::Unknown,
             (_, Effect::None) => Foresight::Value(self.primary.evaluate(file)),
             (_, Effect::Prints) => Foresight::Value(true),
             (_, Effect::Prunes | Effect::Acts) => Foresight::Unknown,

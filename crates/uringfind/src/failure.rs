@@ -12,6 +12,8 @@ pub(crate) struct Failure {
 enum Line {
     /// The whole text after the program's name.
     Plain(Vec<u8>),
+    /// Where to find help.
+    Hint,
     /// Text, with the system's word for an error number behind it.
     Errno(Vec<u8>, i32),
     /// A file's name, to be quoted, with the system's word for an error number behind it.
@@ -52,6 +54,13 @@ impl Failure {
         self
     }
 
+    /// A further line that tells where to find help.
+    #[must_use]
+    pub(crate) fn and_hint(mut self) -> Self {
+        self.lines.push(Line::Hint);
+        self
+    }
+
     /// The lines as they are to be written.
     pub(crate) fn messages<'a>(
         &'a self,
@@ -59,6 +68,7 @@ impl Failure {
     ) -> impl Iterator<Item = Vec<u8>> + 'a {
         self.lines.iter().map(|line| match line {
             Line::Plain(text) => messages.plain(text),
+            Line::Hint => messages.hint(),
             Line::Errno(text, errno) => messages.errno(text, *errno),
             Line::File(name, errno) => messages.file(name, *errno),
         })

@@ -1,5 +1,6 @@
 //! One file as an expression sees it.
 
+use std::ffi::CStr;
 use std::io;
 use std::os::fd::BorrowedFd;
 
@@ -31,6 +32,8 @@ pub(crate) struct File<'a> {
     pub(crate) ignores_races: bool,
     /// From the directory entry, or from `statx`.
     pub(crate) kind: Option<FileType>,
+    /// The inode's number as the directory lists it; 0 if it does not.
+    pub(crate) listed_inode: u64,
     pub(crate) status: Status<'a>,
     /// Where lines and messages go.
     pub(crate) out: &'a mut Output,
@@ -58,6 +61,17 @@ pub(crate) enum Status<'a> {
     },
 }
 
+impl Status<'_> {
+    /// What `statx` has said so far.
+    pub(crate) fn answer(&self) -> Option<&Statx> {
+        match self {
+            Self::Known(answer) => Some(answer),
+            Self::Asked(answer) => Some(answer),
+            Self::Unasked(_) | Self::Failed { .. } => None,
+        }
+    }
+}
+
 impl<'a> File<'a> {
     /// A file of which only the directory entry is known.
     pub(crate) fn new(
@@ -77,6 +91,7 @@ impl<'a> File<'a> {
             ignores_races: false,
             writer: None,
             kind: None,
+            listed_inode: 0,
             status: Status::Failed {
                 errno: 0,
                 reported: true,
@@ -145,13 +160,11 @@ impl<'a> File<'a> {
         {
             *reported = true;
             let errno = *errno;
-            self.report(errno);
+            if errno != ENOENT || !self.ignores_races {
+                self.report(errno);
+            }
         }
-        match &self.status {
-            Status::Known(answer) => Some(answer),
-            Status::Asked(answer) => Some(answer),
-            Status::Unasked(_) | Status::Failed { .. } => None,
-        }
+        self.status.answer()
     }
 
     /// The type. If it takes a `statx` that fails, as [`stat`](Self::stat).
@@ -160,6 +173,37 @@ impl<'a> File<'a> {
             self.kind = self.stat().and_then(Statx::file_type);
         }
         self.kind
+    }
+
+    /// Whether the directory's word for the inode's number is good enough, as GNU find has it: not
+    /// of a directory, where something may be mounted.
+    pub(crate) fn inode_is_listed(&self) -> bool {
+        let is_other = |kind: FileType| !kind.is_dir();
+        self.listed_inode != 0 && !self.followed && self.kind.is_some_and(is_other)
+    }
+
+    /// The inode's number. If it takes a `statx` that fails, as [`stat`](Self::stat).
+    pub(crate) fn inode(&mut self) -> Option<u64> {
+        if let Some(inode) = self.status.answer().and_then(Statx::ino) {
+            return Some(inode);
+        }
+        if self.inode_is_listed() {
+            return Some(self.listed_inode);
+        }
+        self.stat().map(|answer| answer.ino().unwrap_or(0))
+    }
+
+    /// Calls `call` with the directory that the file is in and its name there.
+    pub(crate) fn reach<T>(
+        &self,
+        call: impl FnOnce(BorrowedFd<'_>, &CStr) -> io::Result<T>,
+    ) -> io::Result<T> {
+        fscall::with_c_path(self.name, |name| call(self.at, name))
+    }
+
+    /// Appends the message that something beyond `statx` failed with `error`.
+    pub(crate) fn report_error(&mut self, error: &io::Error) {
+        self.report(error.raw_os_error().unwrap_or(EIO));
     }
 
     /// Appends the message that the file failed with `errno`.
@@ -176,6 +220,11 @@ fn base_name(path: &[u8]) -> &[u8] {
     let path = &path[..=last];
     memchr::memrchr(b'/', path).map_or(path, |slash| &path[slash + 1..])
 }
+
+/// "No such file or directory".
+const ENOENT: i32 = 2;
+/// "Input/output error".
+const EIO: i32 = 5;
 
 #[cfg(test)]
 mod tests {

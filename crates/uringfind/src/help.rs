@@ -46,6 +46,10 @@ Tests:
 
 Actions:
   -print, -print0     the path and a newline, or a NUL
+  -printf FORMAT      what find(1) tells of FORMAT; %B is the time of birth
+  -ls                 a line as ls -dils has it
+  -fprint FILE, -fprint0 FILE, -fprintf FILE FORMAT, -fls FILE
+                      the same, written to FILE
   -prune              do not go into this directory
   -quit               end here
 

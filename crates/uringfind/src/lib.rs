@@ -20,13 +20,20 @@
 
 #![forbid(unsafe_code)]
 
+mod dates;
+mod debug;
 mod estimate;
 mod exec;
 mod expr;
 mod failure;
 mod file;
+mod files;
+mod format;
+mod fs_type;
 mod help;
+mod listing;
 mod message;
+mod names;
 mod options;
 mod order;
 mod output;
@@ -37,6 +44,7 @@ mod quote;
 mod receiver;
 mod regex;
 mod run;
+mod window;
 mod writer;
 
 use std::ffi::OsString;
@@ -77,6 +85,10 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
         Ok(Request::Find(plan)) => return ExitCode::from(run::run(*plan, &messages, writer)),
         Ok(Request::Help) => {
             writer.output(&help::help(program.as_bytes()));
+            writer.finish()
+        }
+        Ok(Request::DebugHelp) => {
+            writer.output(debug::TEXT.as_bytes());
             writer.finish()
         }
         Ok(Request::Version) => {

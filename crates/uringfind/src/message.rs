@@ -25,6 +25,12 @@ impl Messages {
         [&self.program, b": ".as_slice(), text, b"\n"].concat()
     }
 
+    /// Where to find help.
+    pub(crate) fn hint(&self) -> Vec<u8> {
+        let program = &*self.program;
+        [b"Try '", program, b" --help' for more information.\n"].concat()
+    }
+
     /// `program: text: reason`.
     pub(crate) fn errno(&self, text: &[u8], errno: i32) -> Vec<u8> {
         self.plain(&[text, b": ", &errno_text(errno)].concat())

@@ -3,6 +3,7 @@
 use std::io::IsTerminal;
 use std::num::NonZeroUsize;
 
+use crate::debug;
 use crate::failure::Failure;
 use crate::order::Level;
 use crate::primary::parse_jobs;
@@ -25,6 +26,8 @@ pub(crate) struct Options {
     /// Files that vanish while the search runs are no error. Changes while arguments are read; a test
     /// keeps what it found.
     pub(crate) ignore_races: bool,
+    /// The file that names the starting points, `-` for standard input.
+    pub(crate) names_from: Option<Vec<u8>>,
     /// Some action asks the user, on standard input.
     pub(crate) asks_user: bool,
     /// How much may be in flight; the walker's own choice if `None`.
@@ -82,21 +85,34 @@ impl Environment {
     }
 }
 
-/// Reads the options before the starting points and gives the number of arguments they take.
-pub(crate) fn leading(arguments: &[Vec<u8>], options: &mut Options) -> Result<usize, Failure> {
+/// What stands before the starting points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Leading {
+    /// So many arguments.
+    Arguments(usize),
+    /// Nothing behind `-D help` is read.
+    DebugHelp,
+}
+
+/// Reads the options before the starting points.
+pub(crate) fn leading(
+    arguments: &[Vec<u8>],
+    options: &mut Options,
+    warnings: &mut Vec<Vec<u8>>,
+) -> Result<Leading, Failure> {
     let mut next = 0;
     while let Some(argument) = arguments.get(next) {
         match argument.as_slice() {
-            b"--" => return Ok(next + 1),
+            b"--" => return Ok(Leading::Arguments(next + 1)),
             b"-P" => options.follow = Follow::Never,
             b"-H" => options.follow = Follow::StartingPoints,
             b"-L" => options.follow = Follow::Always,
             b"-D" => {
-                return Err(Failure::of(&[
-                    b"option `",
-                    argument,
-                    b"' is not supported yet",
-                ]));
+                next += 1;
+                let flags = arguments.get(next).map(Vec::as_slice);
+                if debug::is_help(flags, warnings)? {
+                    return Ok(Leading::DebugHelp);
+                }
             }
             b"-j" => {
                 next += 1;
@@ -111,7 +127,7 @@ pub(crate) fn leading(arguments: &[Vec<u8>], options: &mut Options) -> Result<us
         }
         next += 1;
     }
-    Ok(next)
+    Ok(Leading::Arguments(next))
 }
 
 /// The number behind `-O`.
@@ -151,7 +167,10 @@ mod tests {
 
     fn count(arguments: &[&str]) -> Option<usize> {
         let arguments: Vec<_> = arguments.iter().map(|it| it.as_bytes().to_vec()).collect();
-        leading(&arguments, &mut Options::default()).ok()
+        match leading(&arguments, &mut Options::default(), &mut Vec::new()) {
+            Ok(Leading::Arguments(count)) => Some(count),
+            _ => None,
+        }
     }
 
     #[test]
@@ -159,6 +178,7 @@ mod tests {
         assert_eq!(count(&["-P", "-P", "dir", "-P"]), Some(2));
         assert_eq!(count(&["--", "-P"]), Some(1));
         assert_eq!(count(&["-j", "3", "-O2", "-j4"]), Some(4));
+        assert_eq!(count(&["-D", "tree,stat", "-D", "x", "-L"]), Some(5));
         assert_eq!(count(&["-print"]), Some(0));
         for bad in [
             &["-j"][..],

@@ -5,7 +5,8 @@
 //! letter, in two steps:
 //!
 //! 1. Within a chain of `-a` or `-o`, between operands that act, single tests that need nothing
-//!    move to the front, then (from level 2, the default) those that need the type.
+//!    move to the front, then (from level 2, the default) those that need the inode's number or the
+//!    type.
 //! 2. In one pass from right to left, neighbours that do not act are exchanged if the dearer one is
 //!    on the left; between equally dear ones the estimated chance decides. This holds for `,` as
 //!    well, whose value is that of its last operand: GNU's answer to `-size +100 , -name x` is that
@@ -96,7 +97,7 @@ impl Run {
     fn end(&mut self, operator: Operator, links: &mut Vec<Link>) -> bool {
         let moved_last = self.promoted.iter().any(|it| it.is_last);
         let mut ends_with_last = false;
-        for rank in [Cost::Nothing, Cost::Type, Cost::Stat] {
+        for rank in Cost::ALL {
             // GNU counts the chances of each group anew.
             let mut chance = 1.0;
             let group = self.promoted.extract_if(.., |it| it.rank == rank).collect();
@@ -140,7 +141,7 @@ fn rank(operand: &Expr, level: Level) -> Option<Cost> {
     };
     let cost = predicate.cost();
     let free = predicate.by_name || level >= Level(1) && cost == Cost::Nothing;
-    let cheap = level >= Level(2) && cost == Cost::Type;
+    let cheap = level >= Level(2) && matches!(cost, Cost::Inode | Cost::Type);
     (free || cheap || level > Level(2)).then_some(cost)
 }
 
@@ -194,6 +195,7 @@ impl Predicate {
     fn cost(&self) -> Cost {
         let needs = match self.needs {
             Needs::Nothing => Cost::Nothing,
+            Needs::Inode => Cost::Inode,
             Needs::Type => Cost::Type,
             Needs::Stat(_) => Cost::Stat,
         };

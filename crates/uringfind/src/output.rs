@@ -15,6 +15,7 @@ pub(crate) struct Output {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Other {
     Message,
+    Remark,
     Receiver(Receiver),
 }
 
@@ -48,6 +49,8 @@ pub(crate) enum Piece<'a> {
     Text(&'a [u8]),
     /// A whole message for standard error.
     Message(&'a [u8]),
+    /// A message that leaves the exit status as it is.
+    Remark(&'a [u8]),
     /// What one evaluation has for a receiver.
     For(Receiver, &'a [u8]),
 }
@@ -66,9 +69,28 @@ impl Output {
         self.other(Other::Message, |bytes| bytes.extend_from_slice(message));
     }
 
+    /// Puts a message for standard error in front of everything.
+    pub(crate) fn message_first(&mut self, message: &[u8]) {
+        self.bytes.splice(..0, message.iter().copied());
+        for (range, _) in &mut self.others {
+            *range = range.start + message.len()..range.end + message.len();
+        }
+        self.others.insert(0, (0..message.len(), Other::Message));
+    }
+
     /// Appends what `write` appends, for a receiver.
     pub(crate) fn send(&mut self, to: Receiver, write: impl FnOnce(&mut Vec<u8>)) {
         self.other(Other::Receiver(to), write);
+    }
+
+    /// To append for `to`, standard output if `None`, with messages in between.
+    pub(crate) fn pen(&mut self, to: Option<Receiver>) -> Pen<'_> {
+        let start = self.text().len();
+        Pen {
+            out: self,
+            to,
+            start,
+        }
     }
 
     fn other(&mut self, other: Other, write: impl FnOnce(&mut Vec<u8>)) {
@@ -114,10 +136,58 @@ impl Output {
             at = end;
             let other = other.map(|(range, other)| match other {
                 Other::Message => Piece::Message(&self.bytes[range]),
+                Other::Remark => Piece::Remark(&self.bytes[range]),
                 Other::Receiver(to) => Piece::For(to, &self.bytes[range]),
             });
             [text, other].into_iter().flatten()
         })
+    }
+}
+
+/// Appends to an [`Output`], for one receiver.
+pub(crate) struct Pen<'a> {
+    out: &'a mut Output,
+    to: Option<Receiver>,
+    /// From here on it is not yet noted whom the bytes are for.
+    start: usize,
+}
+
+impl Pen<'_> {
+    /// Where bytes are appended.
+    pub(crate) fn bytes(&mut self) -> &mut Vec<u8> {
+        &mut self.out.bytes
+    }
+
+    /// Puts a message for standard error behind what is there.
+    pub(crate) fn message(&mut self, message: &[u8]) {
+        self.between(Other::Message, message);
+    }
+
+    /// Puts a message that leaves the exit status as it is behind what is there.
+    pub(crate) fn remark(&mut self, message: &[u8]) {
+        self.between(Other::Remark, message);
+    }
+
+    fn between(&mut self, other: Other, message: &[u8]) {
+        self.note();
+        self.out
+            .other(other, |bytes| bytes.extend_from_slice(message));
+        self.start = self.out.bytes.len();
+    }
+
+    fn note(&mut self) {
+        let end = self.out.bytes.len();
+        if let Some(to) = self.to
+            && self.start < end
+        {
+            self.out.others.push((self.start..end, Other::Receiver(to)));
+        }
+    }
+}
+
+impl Drop for Pen<'_> {
+    fn drop(&mut self) {
+        self.note();
     }
 }
 
@@ -147,5 +217,39 @@ mod tests {
             ]
         );
         assert_eq!(out.len(), 10);
+        out.message_first(b"m0");
+        let pieces: Vec<_> = out.pieces().take(3).collect();
+        assert_eq!(
+            pieces,
+            [
+                Piece::Message(b"m0"),
+                Piece::Message(b"m1"),
+                Piece::Text(b"text")
+            ]
+        );
+    }
+
+    #[test]
+    fn a_pen_keeps_bytes_and_messages_apart() {
+        let mut out = Output::default();
+        for to in [None, Some(Receiver(3))] {
+            let mut pen = out.pen(to);
+            pen.bytes().extend_from_slice(b"one");
+            pen.remark(b"r");
+            pen.message(b"m");
+            pen.bytes().extend_from_slice(b"two");
+        }
+        let pieces: Vec<_> = out.pieces().collect();
+        let expected = [
+            Piece::Text(b"one"),
+            Piece::Remark(b"r"),
+            Piece::Message(b"m"),
+            Piece::Text(b"two"),
+            Piece::For(Receiver(3), b"one"),
+            Piece::Remark(b"r"),
+            Piece::Message(b"m"),
+            Piece::For(Receiver(3), b"two"),
+        ];
+        assert_eq!(pieces, expected);
     }
 }

@@ -13,7 +13,15 @@ use memchr::memmem::Finder;
 #[derive(Debug)]
 pub(crate) struct Pattern {
     text: CString,
+    case: Case,
     shape: Shape,
+}
+
+/// Whether upper and lower case differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Case {
+    Matters,
+    Ignored,
 }
 
 /// What a pattern comes down to.
@@ -36,31 +44,73 @@ enum Shape {
 impl Pattern {
     /// Compiles `pattern` for the present locale. An argument of a program holds no NUL; what
     /// follows one is ignored.
-    pub(crate) fn new(pattern: &[u8]) -> Self {
+    pub(crate) fn new(pattern: &[u8], case: Case) -> Self {
         let end = memchr::memchr(0, pattern).unwrap_or(pattern.len());
         let text = CString::new(&pattern[..end]).unwrap_or_default();
-        let shape = Shape::of(text.as_bytes());
-        Self { text, shape }
+        let shape = Shape::of(text.as_bytes(), case);
+        Self { text, case, shape }
     }
 
     /// Whether `head` followed by `tail` matches. `head` is the directory's path for a test of
     /// whole paths, or empty.
     pub(crate) fn matches(&self, head: &[u8], tail: &[u8]) -> bool {
+        let ignores_case = self.case == Case::Ignored;
         match &self.shape {
             Shape::Anything => true,
-            Shape::Literal(literal) => literal.strip_prefix(head) == Some(tail),
-            Shape::Suffix(literal) if literal.len() <= tail.len() => tail.ends_with(literal),
-            Shape::Other => joined(head, tail, |text| {
-                fnmatch(&self.text, text, FnmatchFlags::empty())
-            }),
-            shape if head.is_empty() => shape.matches(tail),
-            shape => joined(head, tail, |text| shape.matches(text.to_bytes())),
+            Shape::Other => self.library(head, tail),
+            // Other characters may be ASCII letters in another case: there is a sign for kelvin.
+            _ if ignores_case && !(head.is_ascii() && tail.is_ascii()) => self.library(head, tail),
+            Shape::Suffix(literal) if literal.len() <= tail.len() => {
+                let end = &tail[tail.len() - literal.len()..];
+                self.case.equal(end, literal)
+            }
+            Shape::Literal(literal) => {
+                literal.len() == head.len() + tail.len()
+                    && self.case.equal(&literal[head.len()..], tail)
+                    && self.case.equal(&literal[..head.len()], head)
+            }
+            shape if head.is_empty() => shape.matches(tail, self.case),
+            shape => joined(head, tail, |text| shape.matches(text.to_bytes(), self.case)),
+        }
+    }
+
+    /// The C library's answer.
+    fn library(&self, head: &[u8], tail: &[u8]) -> bool {
+        let flags = match self.case {
+            Case::Matters => FnmatchFlags::empty(),
+            Case::Ignored => FnmatchFlags::CASEFOLD,
+        };
+        joined(head, tail, |text| fnmatch(&self.text, text, flags))
+    }
+}
+
+impl Case {
+    fn equal(self, left: &[u8], right: &[u8]) -> bool {
+        match self {
+            Self::Matters => left == right,
+            Self::Ignored => left.eq_ignore_ascii_case(right),
+        }
+    }
+
+    fn finds(self, finder: &Finder<'_>, text: &[u8]) -> bool {
+        let literal = finder.needle();
+        match self {
+            Self::Matters => finder.find(text).is_some(),
+            Self::Ignored => {
+                let Some(&first) = literal.first() else {
+                    return true;
+                };
+                let last = (text.len() + 1).saturating_sub(literal.len());
+                let (lower, upper) = (first.to_ascii_lowercase(), first.to_ascii_uppercase());
+                memchr::memchr2_iter(lower, upper, &text[..last])
+                    .any(|at| text[at..at + literal.len()].eq_ignore_ascii_case(literal))
+            }
         }
     }
 }
 
 impl Shape {
-    fn of(pattern: &[u8]) -> Self {
+    fn of(pattern: &[u8], case: Case) -> Self {
         // In UTF-8 no character is part of another, so bytes compare like characters; and where
         // pattern or name are not UTF-8 the C library compares bytes itself. Other multi-byte
         // encodings have no such property.
@@ -81,6 +131,9 @@ impl Shape {
         {
             return Self::Other;
         }
+        if case == Case::Ignored && !(literal.is_ascii() && locale::folds_ascii()) {
+            return Self::Other;
+        }
         match (leading, trailing) {
             (true, _) if literal.is_empty() => Self::Anything,
             (false, false) => Self::Literal(literal.to_vec()),
@@ -91,13 +144,19 @@ impl Shape {
     }
 
     /// Whether the whole `text` matches.
-    fn matches(&self, text: &[u8]) -> bool {
+    fn matches(&self, text: &[u8], case: Case) -> bool {
         match self {
             Self::Anything => true,
-            Self::Literal(literal) => text == literal,
-            Self::Prefix(literal) => text.starts_with(literal),
-            Self::Suffix(literal) => text.ends_with(literal),
-            Self::Infix(finder) => finder.find(text).is_some(),
+            Self::Literal(literal) => case.equal(text, literal),
+            Self::Prefix(literal) => {
+                let start = text.get(..literal.len());
+                start.is_some_and(|start| case.equal(start, literal))
+            }
+            Self::Suffix(literal) => {
+                let end = text.len().checked_sub(literal.len()).map(|at| &text[at..]);
+                end.is_some_and(|end| case.equal(end, literal))
+            }
+            Self::Infix(finder) => case.finds(finder, text),
             Self::Other => false,
         }
     }
@@ -119,8 +178,8 @@ pub(crate) fn joined<T>(head: &[u8], tail: &[u8], test: impl FnOnce(&CStr) -> T)
 }
 
 /// Whether `name` matches `pattern`, for the rare case.
-pub(crate) fn matches_once(pattern: &[u8], name: &[u8]) -> bool {
-    Pattern::new(pattern).matches(b"", name)
+pub(crate) fn matches_once(pattern: &[u8], case: Case, name: &[u8]) -> bool {
+    Pattern::new(pattern, case).matches(b"", name)
 }
 
 #[cfg(test)]
@@ -157,6 +216,10 @@ mod tests {
         b"\xff",
         b"\xe2\x80",
         b" ",
+        b"k",
+        b"K",
+        b"\xe2\x84\xaa",
+        b"\xc3\x89",
     ];
 
     /// Compares with the C library in the present locale.
@@ -179,17 +242,13 @@ mod tests {
                 _ => {}
             }
             let (head, tail) = (random.text(PIECES, 2), random.text(PIECES, 4));
-            let library = joined(&head, &tail, |name| {
-                fnmatch(
-                    &CString::new(pattern.clone()).unwrap(),
-                    name,
-                    FnmatchFlags::empty(),
-                )
-            });
-            let ours = Pattern::new(&pattern).matches(&head, &tail);
+            let case = [Case::Matters, Case::Ignored][random.below(2)];
+            let compiled = Pattern::new(&pattern, case);
+            let library = compiled.library(&head, &tail);
+            let ours = compiled.matches(&head, &tail);
             assert_eq!(
                 ours, library,
-                "pattern {pattern:?}, name {head:?} + {tail:?}"
+                "pattern {pattern:?}, name {head:?} + {tail:?}, case {case:?}"
             );
             matched[usize::from(ours)] += 1;
         }
@@ -243,10 +302,16 @@ mod tests {
             b"*test*",
             b"",
         ] {
-            assert!(!matches!(Shape::of(pattern), Shape::Other), "{pattern:?}");
+            for case in [Case::Matters, Case::Ignored] {
+                let shape = Shape::of(pattern, case);
+                assert!(!matches!(shape, Shape::Other), "{pattern:?}");
+            }
         }
         for pattern in [&b"a?"[..], b"[ab]*", b"a*b", b"\\a", b"*\\"] {
-            assert!(matches!(Shape::of(pattern), Shape::Other), "{pattern:?}");
+            let shape = Shape::of(pattern, Case::Matters);
+            assert!(matches!(shape, Shape::Other), "{pattern:?}");
         }
+        let shape = Shape::of("É*".as_bytes(), Case::Ignored);
+        assert!(matches!(shape, Shape::Other));
     }
 }

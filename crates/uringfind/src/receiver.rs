@@ -3,6 +3,7 @@
 
 use std::fmt::Debug;
 
+use crate::files::Destination;
 use crate::writer::Writer;
 
 /// Gets bytes in find's order, on the one thread that writes.
@@ -23,5 +24,15 @@ pub(crate) trait Receive: Debug + Send {
     /// All that the search had to evaluate has been evaluated.
     fn finish(&mut self, writer: &mut Writer) {
         let _ = writer;
+    }
+}
+
+/// Writes what it gets.
+#[derive(Debug)]
+pub(crate) struct Forward(pub(crate) Destination);
+
+impl Receive for Forward {
+    fn receive(&mut self, bytes: &[u8], writer: &mut Writer) {
+        writer.write(self.0, bytes);
     }
 }

@@ -4,6 +4,7 @@ use std::io;
 
 use hostproc::stdio::{Stream, write_all};
 
+use crate::files::{Destination, Files};
 use crate::message::Messages;
 use crate::output::{Output, Piece};
 use crate::receiver::Receive;
@@ -47,6 +48,7 @@ pub(crate) struct Writer<S = Descriptors> {
     buffer: Vec<u8>,
     /// By their numbers; `None` while one is at work.
     receivers: Vec<Option<Box<dyn Receive>>>,
+    files: Files,
     /// Some of standard output was lost.
     output_failed: bool,
     /// Nothing more is to be done.
@@ -61,6 +63,7 @@ impl<S: Sink> Writer<S> {
             messages,
             buffer: Vec::with_capacity(BLOCK),
             receivers: Vec::new(),
+            files: Files::default(),
             output_failed: false,
             aborted: false,
             status: 0,
@@ -78,10 +81,43 @@ impl<S: Sink> Writer<S> {
         self.buffer.extend_from_slice(bytes);
     }
 
+    /// Appends to what `to` names. Standard error is not buffered; what was written before it to standard
+    /// output comes out first only if that is a terminal.
+    pub(crate) fn write(&mut self, to: Destination, bytes: &[u8]) {
+        match to {
+            Destination::Output => self.output(bytes),
+            Destination::Error => {
+                if crate::output_is_terminal() {
+                    let _ = self.flush();
+                }
+                self.error_bytes(bytes);
+            }
+            Destination::File(number) => self.files.write(number, bytes),
+        }
+    }
+
+    /// Hands to the kernel what is collected for `to`.
+    pub(crate) fn flush_to(&mut self, to: Destination) -> io::Result<()> {
+        match to {
+            Destination::Output => self.flush(),
+            Destination::Error => Ok(()),
+            Destination::File(number) => self.files.flush(number),
+        }
+    }
+
+    /// Takes the files that destinations mean.
+    pub(crate) fn set_files(&mut self, files: Files) {
+        self.files = files;
+    }
+
     /// Writes a message to standard error, after all output so far.
     pub(crate) fn message(&mut self, message: &[u8]) {
         let _ = self.flush();
-        if self.sink.write_all(Stream::Error, message).is_err() {
+        self.error_bytes(message);
+    }
+
+    fn error_bytes(&mut self, bytes: &[u8]) {
+        if self.sink.write_all(Stream::Error, bytes).is_err() {
             // There is no place left to tell it but the exit status.
             self.status = 1;
         }
@@ -117,6 +153,12 @@ impl<S: Sink> Writer<S> {
         self.messages.clone()
     }
 
+    /// The message that something went wrong with a file.
+    pub(crate) fn file_error(&mut self, name: &[u8], error: &io::Error) {
+        let message = self.messages.file(name, error.raw_os_error().unwrap_or(0));
+        self.error(&message);
+    }
+
     /// Makes the exit status 1.
     pub(crate) fn fail(&mut self) {
         self.status = 1;
@@ -134,23 +176,26 @@ impl<S: Sink> Writer<S> {
         result
     }
 
-    /// Writes out the results of a search, naming standard output if that fails, and ends as
-    /// [`finish`](Self::finish).
+    /// Writes out the results of a search, naming the first file that fails or else standard output, and
+    /// ends as [`finish`](Self::finish).
     pub(crate) fn finish_search(mut self) -> u8 {
+        if let Some((name, errno)) = self.files.close() {
+            // GNU find gives up at once.
+            let message = self.messages.file(&name, errno);
+            self.error(&message);
+            return self.finish();
+        }
         if !self.aborted
             && let Err(error) = self.flush()
         {
-            let message = self
-                .messages
-                .file(b"standard output", error.raw_os_error().unwrap_or(0));
-            self.message(&message);
-            self.fail();
+            self.file_error(b"standard output", &error);
         }
         self.finish()
     }
 
     /// Writes out what is left, reports lost output, and gives the exit status.
     pub(crate) fn finish(mut self) -> u8 {
+        let _ = self.files.close();
         let result = self.flush();
         if self.output_failed {
             let errno = match result {
@@ -184,6 +229,7 @@ impl Writer {
             match piece {
                 Piece::Text(text) => self.output(text),
                 Piece::Message(message) => self.error(message),
+                Piece::Remark(message) => self.message(message),
                 Piece::For(to, bytes) => {
                     self.at_receiver(to.0, |it, writer| it.receive(bytes, writer));
                 }

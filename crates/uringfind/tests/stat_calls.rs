@@ -88,6 +88,9 @@ fn at_most_one_per_file() {
         ("t -type d -size 1", 0),
         ("t -mindepth 3 -size 1", 0),
         ("t -maxdepth 2 -type f", 0),
+        ("t -printf %p%f%h%H%P%d%y%i", 0),
+        ("t -printf %s%T@%i%M%u -ls", 40),
+        ("t -name *.c -printf %s -o -fprint /dev/stdout", 20),
     ] {
         // Threads make every call where strace can see it.
         let trace = or_skip!(trace(&place, "threads", line));

@@ -8,6 +8,7 @@ mod kind;
 pub(crate) mod mountinfo;
 mod servers;
 mod table;
+mod types;
 mod watch;
 
 use std::fmt;
@@ -17,6 +18,7 @@ use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use self::kind::Kind;
 pub use self::servers::Servers;
 use self::table::{Entry, Table};
+pub use self::types::FsTypes;
 use self::watch::{MountInfo, Watch};
 use crate::{Statx, StatxMask, statmount};
 

@@ -32,7 +32,8 @@ impl Limits {
             .filter(|&left| left > 0)?;
         Some(Self {
             size: left.min(SENSIBLE),
-            count: (left / size_of::<*const u8>()).saturating_sub(2).max(1),
+            // With next to no room left, the number wraps around for GNU find.
+            count: (left / size_of::<*const u8>()).wrapping_sub(2).max(1),
         })
     }
 }
@@ -48,6 +49,8 @@ mod tests {
         let limits = Limits::within(SENSIBLE, 1000).unwrap();
         assert_eq!(limits.size, SENSIBLE - 3048);
         assert_eq!(limits.count, (SENSIBLE - 3048) / size_of::<usize>() - 2);
+        let limits = Limits::within(4096, 2040).unwrap();
+        assert_eq!((limits.size, limits.count), (8, usize::MAX));
         assert_eq!(Limits::within(4096, 2048), None);
         assert_eq!(Limits::within(4096, usize::MAX), None);
     }

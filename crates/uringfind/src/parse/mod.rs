@@ -1,9 +1,12 @@
 //! From arguments to a plan.
 
 mod comparison;
+mod day;
+mod reference;
 mod tree;
 
 pub(crate) use comparison::Comparison;
+pub(crate) use day::Day;
 pub(crate) use tree::Symbol;
 
 use std::ffi::OsStr;
@@ -15,11 +18,14 @@ use fscall::Timestamp;
 
 use crate::expr::{Expr, Operator};
 use crate::failure::Failure;
-use crate::options::{self, Environment, Options};
+use crate::files::{Destination, Files};
+use crate::listing::Columns;
+use crate::names::Names;
+use crate::options::{self, Environment, Leading, Options};
 use crate::order;
 use crate::output::Receiver;
 use crate::primary::{self, Effect, Kind, Parsed, Refusal, default_print, option_predicate};
-use crate::receiver::Receive;
+use crate::receiver::{Forward, Receive};
 use tree::{Content, Token};
 
 /// What a command line asks for.
@@ -27,19 +33,30 @@ use tree::{Content, Token};
 pub(crate) enum Request {
     Find(Box<Plan>),
     Help,
+    DebugHelp,
     Version,
 }
 
 /// A search.
 #[derive(Debug)]
 pub(crate) struct Plan {
-    /// Starting points, in order.
-    pub(crate) roots: Vec<Vec<u8>>,
+    pub(crate) starting_points: StartingPoints,
     pub(crate) options: Options,
     /// Arranged for evaluation, with the default action in it.
     pub(crate) expression: Expr,
     /// What the expression sends bytes to, by number.
     pub(crate) receivers: Vec<Box<dyn Receive>>,
+    /// Files that are written to, open.
+    pub(crate) files: Files,
+}
+
+/// Where the search begins.
+#[derive(Debug)]
+pub(crate) enum StartingPoints {
+    /// At these, in order.
+    Listed(Vec<Vec<u8>>),
+    /// At those that a file names.
+    Named(Names),
 }
 
 /// What reading a command line gave.
@@ -52,6 +69,7 @@ pub(crate) struct Outcome {
 
 /// Reads the arguments, without the program's name.
 pub(crate) fn parse(arguments: &[Vec<u8>], environment: Environment) -> Outcome {
+    let now = now();
     let mut parser = Parser {
         arguments,
         environment,
@@ -65,7 +83,10 @@ pub(crate) fn parse(arguments: &[Vec<u8>], environment: Environment) -> Outcome 
         first_other: None,
         warnings: Vec::new(),
         receivers: Vec::new(),
-        now: now(),
+        files: Files::default(),
+        columns: Columns::default(),
+        now,
+        day: Day::ending_at(now),
     };
     let request = parser.command_line();
     Outcome {
@@ -89,8 +110,14 @@ pub(crate) struct Parser<'a> {
     first_other: Option<&'a [u8]>,
     warnings: Vec<Vec<u8>>,
     receivers: Vec<Box<dyn Receive>>,
-    /// The time that ages are counted from.
+    /// Files to write to, by what they are.
+    pub(crate) files: Files,
+    /// Widths that all long listings share.
+    pub(crate) columns: Columns,
+    /// The time that dates are relative to.
     pub(crate) now: Timestamp,
+    /// The day that ages are counted from the end of. Changes while arguments are read.
+    pub(crate) day: Day,
 }
 
 impl<'a> Parser<'a> {
@@ -98,6 +125,11 @@ impl<'a> Parser<'a> {
     pub(crate) fn add_receiver(&mut self, receiver: Box<dyn Receive>) -> Receiver {
         self.receivers.push(receiver);
         Receiver(self.receivers.len() - 1)
+    }
+
+    /// A receiver that writes to `to` what it gets; `None` for standard output, which needs none.
+    pub(crate) fn receiver_of(&mut self, to: Destination) -> Option<Receiver> {
+        (to != Destination::Output).then(|| self.add_receiver(Box::new(Forward(to))))
     }
 
     /// The argument behind the present word.
@@ -135,7 +167,10 @@ impl<'a> Parser<'a> {
                    block size is the POSIXLY_CORRECT environment variable"[..],
             ));
         }
-        let first = options::leading(self.arguments, &mut self.options)?;
+        let leading = options::leading(self.arguments, &mut self.options, &mut self.warnings)?;
+        let Leading::Arguments(first) = leading else {
+            return Ok(Request::DebugHelp);
+        };
         let points = self.arguments[first..]
             .iter()
             .take_while(|it| !looks_like_expression(it, true))
@@ -149,16 +184,22 @@ impl<'a> Parser<'a> {
             }
         }
         let expression = self.expression()?;
-        let roots = self
-            .starting_points()
-            .into_iter()
-            .map(<[u8]>::to_vec)
-            .collect();
+        let starting_points = match &self.options.names_from {
+            None => {
+                let points = self.starting_points().into_iter();
+                StartingPoints::Listed(points.map(<[u8]>::to_vec).collect())
+            }
+            Some(file) => {
+                let given = self.arguments[self.points.clone()].first();
+                StartingPoints::Named(Names::open(file, given, self.options.asks_user)?)
+            }
+        };
         Ok(Request::Find(Box::new(Plan {
-            roots,
+            starting_points,
             options: self.options.clone(),
             expression,
             receivers: std::mem::take(&mut self.receivers),
+            files: std::mem::take(&mut self.files),
         })))
     }
 
@@ -336,7 +377,10 @@ mod tests {
         let Ok(Request::Find(plan)) = run("a b/ ) -maxdepth 3 -mindepth 1 -j2").request else {
             panic!("no plan");
         };
-        assert_eq!(plan.roots, [&b"a"[..], b"b/", b")"]);
+        let StartingPoints::Listed(points) = plan.starting_points else {
+            panic!("no list");
+        };
+        assert_eq!(points, [&b"a"[..], b"b/", b")"]);
         assert_eq!(
             (plan.options.min_depth, plan.options.max_depth),
             (1, Some(3))

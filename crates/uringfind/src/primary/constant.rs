@@ -26,7 +26,8 @@ impl Primary for Constant {
     }
 }
 
-fn constant(value: bool) -> Predicate {
+/// A test that is always the same.
+pub(super) fn constant(value: bool) -> Predicate {
     Predicate::test(Constant(value), Needs::Nothing, f32::from(u8::from(value)))
 }
 

@@ -1,6 +1,6 @@
 //! `-mindepth` and `-maxdepth`.
 
-use super::{Entry, Kind, Parsed, Refusal};
+use super::{Entry, Kind, Parsed, Refusal, number};
 use crate::failure::Failure;
 use crate::parse::Parser;
 use crate::quote::quote;
@@ -35,19 +35,6 @@ fn depth(parser: &mut Parser<'_>, typed: &[u8]) -> Result<usize, Refusal> {
         ];
         return Err(Failure::of(&text).into());
     }
-    // A number that is one for a C `long` but not for an `int` is out of range as well; the
-    // greatest `long` alone is refused without a reason.
-    let number = argument.iter().try_fold(0_i64, |sum, digit| {
-        sum.checked_mul(10)?.checked_add(i64::from(digit - b'0'))
-    });
-    match number {
-        Some(i64::MAX) => Err(Failure::new(argument).into()),
-        Some(number) if i32::try_from(number).is_ok() => {
-            Ok(usize::try_from(number).unwrap_or(usize::MAX))
-        }
-        _ => Err(Failure::errno(argument, ERANGE).into()),
-    }
+    let depth = number::int(argument)?;
+    Ok(usize::try_from(depth).unwrap_or(usize::MAX))
 }
-
-/// "Numerical result out of range".
-const ERANGE: i32 = 34;

@@ -1,23 +1,42 @@
 //! The primaries: one file each, and the one table that the parser works by.
 
+mod access;
+mod age;
 mod constant;
+mod context;
+mod daystart;
 mod delete;
 mod depth;
+mod empty;
 mod exec;
+mod fstype;
 mod information;
+mod inode;
 mod jobs;
+mod link_name;
+mod ls;
+mod mode;
 mod name;
 mod newer;
 mod not_yet;
+mod number;
 mod operators;
+mod owner;
 mod path;
+mod permissions;
 mod print;
+mod printf;
 mod prune;
 mod quit;
 mod regex;
 mod regextype;
+mod same_file;
 mod size;
+mod stamp;
+mod target;
 mod r#type;
+mod used;
+mod walking;
 mod warn;
 
 use std::fmt::Debug;
@@ -80,6 +99,8 @@ impl Predicate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Needs {
     Nothing,
+    /// The inode's number, which the directory entry tells but of directories.
+    Inode,
     /// The type, which the directory entry mostly tells.
     Type,
     /// These fields of `statx`.
@@ -105,8 +126,25 @@ pub(crate) enum Effect {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Cost {
     Nothing,
+    Inode,
     Type,
     Stat,
+    /// Where a link leads.
+    Link,
+    /// What may be done with the file.
+    Access,
+}
+
+impl Cost {
+    /// All, the cheapest first.
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Nothing,
+        Self::Inode,
+        Self::Type,
+        Self::Stat,
+        Self::Link,
+        Self::Access,
+    ];
 }
 
 /// A word of the language.
@@ -167,24 +205,38 @@ impl From<Failure> for Refusal {
 /// All words.
 const TABLE: &[&[Entry]] = &[
     operators::ENTRIES,
+    access::ENTRIES,
+    age::ENTRIES,
     constant::ENTRIES,
+    context::ENTRIES,
+    daystart::ENTRIES,
     delete::ENTRIES,
     depth::ENTRIES,
+    empty::ENTRIES,
     exec::ENTRIES,
+    fstype::ENTRIES,
     information::ENTRIES,
+    inode::ENTRIES,
     jobs::ENTRIES,
+    link_name::ENTRIES,
+    ls::ENTRIES,
     name::ENTRIES,
     newer::ENTRIES,
+    owner::ENTRIES,
     path::ENTRIES,
+    permissions::ENTRIES,
     print::ENTRIES,
+    printf::ENTRIES,
     prune::ENTRIES,
     quit::ENTRIES,
+    r#type::ENTRIES,
     regex::ENTRIES,
     regextype::ENTRIES,
+    same_file::ENTRIES,
     size::ENTRIES,
-    r#type::ENTRIES,
+    used::ENTRIES,
+    walking::ENTRIES,
     warn::ENTRIES,
-    not_yet::ENTRIES,
 ];
 
 /// Finds the word that was typed as `typed`.

@@ -1,64 +1,115 @@
-//! `-newer`, and the names of its relatives `-newerXY`.
+//! `-newer` and its relatives: later than a file's time, or than a date.
 
-use fscall::{CWD, Statx, StatxFlags, StatxMask, Timestamp};
+use fscall::{StatxMask, Timestamp};
 
+use super::stamp::Stamp;
 use super::{Entry, Kind, Needs, Parsed, Predicate, Primary, Refusal};
+use crate::dates;
 use crate::estimate;
 use crate::failure::Failure;
 use crate::file::File;
+use crate::parse::Parser;
+use crate::quote::quote;
 
-pub(super) const ENTRIES: &[Entry] = &[Entry {
-    name: "newer",
-    kind: Kind::Other,
-    parse: |parser, _| {
-        let reference = modified(parser.argument()?)?;
-        let chance = estimate::of_age(reference.sec, parser.now.sec);
-        Ok(Parsed::Predicate(Predicate::test(
-            Newer(reference),
-            Needs::Stat(StatxMask::MTIME),
-            chance,
-        )))
-    },
-}];
+macro_rules! newer {
+    ($($name:literal $parse:ident $stamp:ident)*) => {
+        &[$(Entry {
+            name: $name,
+            kind: Kind::Other,
+            parse: |parser, _| $parse(parser, Stamp::$stamp),
+        }),*]
+    };
+}
+
+pub(super) const ENTRIES: &[Entry] = newer! {
+    "Bnewer" than_modification Birth
+    "Bsince" since Birth
+    "anewer" than_modification Access
+    "asince" since Access
+    "cnewer" than_modification Change
+    "csince" since Change
+    "msince" since Modification
+    "newer" than_modification Modification
+    "since" since Modification
+};
 
 /// `-newerXY`, whatever the two letters are.
 pub(super) const XY: Entry = Entry {
     name: "newerXY",
     kind: Kind::Other,
-    parse: |_, typed| match typed {
-        [
-            ..,
-            b'a' | b'c' | b'm' | b'B',
-            b'a' | b'c' | b'm' | b'B' | b't',
-        ] => Err(super::not_yet::refusal(typed).into()),
-        _ => Err(Refusal::Invalid),
-    },
+    parse: xy,
 };
 
-/// When the reference file was modified. A symbolic link is not followed.
-fn modified(reference: &[u8]) -> Result<Timestamp, Failure> {
-    let answer = fscall::with_c_path(reference, |path| {
-        fscall::statx(
-            CWD,
-            Some(path),
-            StatxFlags::SYMLINK_NOFOLLOW,
-            StatxMask::MTIME,
-        )
-    });
-    let answer =
-        answer.map_err(|error| Failure::file(reference, error.raw_os_error().unwrap_or(0)))?;
-    // Every file system has this one; the kernel would give zeroes to find, too.
-    Ok(answer.mtime().unwrap_or(Timestamp { sec: 0, nsec: 0 }))
+fn than_modification(parser: &mut Parser<'_>, stamp: Stamp) -> Result<Parsed, Refusal> {
+    let reference = parser.argument()?;
+    let than = of_reference(parser, reference, Stamp::Modification)?;
+    Ok(test(parser, stamp, than))
 }
 
-/// Modified later than the reference.
+fn since(parser: &mut Parser<'_>, stamp: Stamp) -> Result<Parsed, Refusal> {
+    let text = parser.argument()?;
+    let than = date(parser, text)?;
+    Ok(test(parser, stamp, than))
+}
+
+fn xy(parser: &mut Parser<'_>, typed: &[u8]) -> Result<Parsed, Refusal> {
+    let [.., x, y] = *typed else {
+        return Err(Refusal::Invalid);
+    };
+    let stamp = Stamp::of_letter(x).ok_or(Refusal::Invalid)?;
+    let of = Stamp::of_letter(y);
+    if of.is_none() && y != b't' {
+        return Err(Refusal::Invalid);
+    }
+    let argument = parser
+        .argument()
+        .map_err(|_| Failure::of(&[b"The ", &quote(typed), b" test needs an argument"]))?;
+    let than = match of {
+        Some(of) => of_reference(parser, argument, of)?,
+        None => date(parser, argument)?,
+    };
+    Ok(test(parser, stamp, than))
+}
+
+/// A time of a file in an argument.
+fn of_reference(parser: &Parser<'_>, name: &[u8], stamp: Stamp) -> Result<Timestamp, Failure> {
+    let answer = parser.stat_reference(name, stamp.mask())?;
+    stamp
+        .of(&answer)
+        .ok_or_else(|| Failure::of(&[b"Cannot obtain birth time of file ", &quote(name)]))
+}
+
+fn date(parser: &Parser<'_>, text: &[u8]) -> Result<Timestamp, Failure> {
+    dates::parse(text, parser.now).ok_or_else(|| {
+        Failure::of(&[
+            b"I cannot figure out how to interpret ",
+            &quote(text),
+            b" as a date or time",
+        ])
+    })
+}
+
+fn test(parser: &Parser<'_>, stamp: Stamp, than: Timestamp) -> Parsed {
+    let chance = estimate::of_age(than.sec, parser.day.start.sec);
+    let needs: StatxMask = stamp.mask();
+    Parsed::Predicate(Predicate::test(
+        Newer { stamp, than },
+        Needs::Stat(needs),
+        chance,
+    ))
+}
+
+/// One of the file's times is later.
 #[derive(Debug)]
-struct Newer(Timestamp);
+struct Newer {
+    stamp: Stamp,
+    than: Timestamp,
+}
 
 impl Primary for Newer {
     fn evaluate(&self, file: &mut File<'_>) -> bool {
-        file.stat()
-            .and_then(Statx::mtime)
-            .is_some_and(|modified| modified > self.0)
+        self.stamp
+            .of_file(file)
+            .is_some_and(|moment| moment > self.than)
     }
 }

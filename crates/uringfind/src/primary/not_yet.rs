@@ -1,25 +1,8 @@
-//! Words of GNU find that are not here yet. Refused, never ignored.
+//! What is not here yet. Refused, never ignored.
 
-use super::{Entry, Kind, Parse};
 use crate::failure::Failure;
-
-const PARSE: Parse = |_, typed| Err(refusal(typed).into());
 
 /// The message for a word that is not here yet.
 pub(super) fn refusal(typed: &[u8]) -> Failure {
     Failure::of(&[b"predicate `", typed, b"' is not supported yet"])
 }
-
-macro_rules! not_yet {
-    ($($name:literal)*) => {
-        &[$(Entry { name: $name, kind: Kind::PositionalOption, parse: PARSE }),*]
-    };
-}
-
-pub(super) const ENTRIES: &[Entry] = not_yet! {
-    "amin" "anewer" "atime" "cmin" "cnewer" "context" "ctime" "d" "daystart" "depth" "empty"
-    "executable" "files0-from" "fls" "follow" "fprint" "fprint0" "fprintf" "fstype" "gid" "group"
-    "ignore_readdir_race" "ilname" "iname" "inum" "ipath" "iwholename" "links" "lname" "ls" "mmin" "mount"
-    "mtime" "nogroup" "noignore_readdir_race" "noleaf" "nouser" "perm" "printf" "readable"
-    "samefile" "uid" "used" "user" "writable" "xdev" "xtype"
-};

@@ -1,28 +1,39 @@
-//! `-path`, also called `-wholename`.
+//! `-path`, also called `-wholename`, and `-ipath`, also called `-iwholename`.
 
 use super::{Entry, Kind, Needs, Parsed, Predicate, Primary, Refusal};
 use crate::estimate;
 use crate::file::File;
 use crate::parse::Parser;
-use crate::pattern::{Pattern, matches_once};
+use crate::pattern::{Case, Pattern, matches_once};
 
 pub(super) const ENTRIES: &[Entry] = &[
     Entry {
         name: "path",
         kind: Kind::Other,
-        parse: |parser, _| path(parser, b"path"),
+        parse: |parser, _| path(parser, b"path", Case::Matters),
     },
     Entry {
         name: "wholename",
         kind: Kind::Other,
-        parse: |parser, _| path(parser, b"wholename"),
+        parse: |parser, _| path(parser, b"wholename", Case::Matters),
+    },
+    Entry {
+        name: "ipath",
+        kind: Kind::Other,
+        parse: |parser, _| path(parser, b"ipath", Case::Ignored),
+    },
+    Entry {
+        name: "iwholename",
+        kind: Kind::Other,
+        parse: |parser, _| path(parser, b"iwholename", Case::Ignored),
     },
 ];
 
-fn path(parser: &mut Parser<'_>, name: &[u8]) -> Result<Parsed, Refusal> {
+fn path(parser: &mut Parser<'_>, name: &[u8], case: Case) -> Result<Parsed, Refusal> {
     let pattern = parser.argument()?;
     let mut chance = estimate::of_pattern(pattern);
-    if !parser.environment.posixly_correct && !is_feasible(pattern, &parser.starting_points()) {
+    let is_feasible = is_feasible(pattern, case, &parser.starting_points());
+    if !parser.environment.posixly_correct && !is_feasible {
         parser.warn(&[
             b"warning: -",
             name,
@@ -32,7 +43,7 @@ fn path(parser: &mut Parser<'_>, name: &[u8]) -> Result<Parsed, Refusal> {
         ]);
         chance = 1.0e-8;
     }
-    let test = Predicate::test(Path(Pattern::new(pattern)), Needs::Nothing, chance);
+    let test = Predicate::test(Path(Pattern::new(pattern, case)), Needs::Nothing, chance);
     Ok(Parsed::Predicate(Predicate {
         by_name: true,
         ..test
@@ -40,11 +51,11 @@ fn path(parser: &mut Parser<'_>, name: &[u8]) -> Result<Parsed, Refusal> {
 }
 
 /// A path ends with a slash only if it is a starting point.
-fn is_feasible(pattern: &[u8], starting_points: &[&[u8]]) -> bool {
+fn is_feasible(pattern: &[u8], case: Case, starting_points: &[&[u8]]) -> bool {
     !pattern.ends_with(b"/")
         || starting_points
             .iter()
-            .any(|point| matches_once(pattern, point))
+            .any(|point| matches_once(pattern, case, point))
 }
 
 /// The whole path matches.

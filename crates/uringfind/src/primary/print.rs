@@ -1,7 +1,10 @@
-//! `-print` and `-print0`.
+//! `-print`, `-print0`, and `-fprint`, `-fprint0`, which write to a file.
 
 use super::{Effect, Entry, Kind, Needs, Parsed, Predicate, Primary};
 use crate::file::File;
+use crate::files::Opened;
+use crate::output::Receiver;
+use crate::parse::Parser;
 use crate::quote::show_on_terminal;
 
 pub(super) const ENTRIES: &[Entry] = &[
@@ -13,16 +16,43 @@ pub(super) const ENTRIES: &[Entry] = &[
     Entry {
         name: "print0",
         kind: Kind::Other,
-        parse: |_, _| Ok(Parsed::Predicate(action(Print0))),
+        parse: |_, _| Ok(Parsed::Predicate(action(Print0(None)))),
+    },
+    Entry {
+        name: "fprint",
+        kind: Kind::Other,
+        parse: |parser, _| {
+            let opened = open(parser)?;
+            let to = parser.receiver_of(opened.to);
+            Ok(Parsed::Predicate(print(to, opened.is_terminal)))
+        },
+    },
+    Entry {
+        name: "fprint0",
+        kind: Kind::Other,
+        parse: |parser, _| {
+            let opened = open(parser)?;
+            let to = parser.receiver_of(opened.to);
+            Ok(Parsed::Predicate(action(Print0(to))))
+        },
     },
 ];
 
+fn open(parser: &mut Parser<'_>) -> Result<Opened, super::Refusal> {
+    let name = parser.argument()?;
+    Ok(parser.files.open(name)?)
+}
+
 /// What is added to an expression that prints nothing.
 pub(crate) fn default_print() -> Predicate {
-    if crate::output_is_terminal() {
-        action(PrintOnTerminal)
-    } else {
-        action(Print)
+    print(None, crate::output_is_terminal())
+}
+
+fn print(to: Option<Receiver>, on_terminal: bool) -> Predicate {
+    match to {
+        _ if on_terminal => action(PrintOnTerminal(to)),
+        None => action(Print),
+        Some(to) => action(PrintTo(to)),
     }
 }
 
@@ -30,7 +60,7 @@ fn action(primary: impl Primary + 'static) -> Predicate {
     Predicate::action(primary, Needs::Nothing, Effect::Prints)
 }
 
-/// The path and a newline.
+/// The path and a newline, to standard output.
 #[derive(Debug)]
 struct Print;
 
@@ -42,27 +72,47 @@ impl Primary for Print {
     }
 }
 
+/// The path and a newline.
+#[derive(Debug)]
+struct PrintTo(Receiver);
+
+impl Primary for PrintTo {
+    fn evaluate(&self, file: &mut File<'_>) -> bool {
+        write_parts(file, Some(self.0), b"\n");
+        true
+    }
+}
+
 /// The path without control characters and a newline.
 #[derive(Debug)]
-struct PrintOnTerminal;
+struct PrintOnTerminal(Option<Receiver>);
 
 impl Primary for PrintOnTerminal {
     fn evaluate(&self, file: &mut File<'_>) -> bool {
         // The whole path at once: a name may end within a character.
-        show_on_terminal(&[file.directory, file.name].concat(), file.out.text());
-        file.out.text().push(b'\n');
+        let path = file.path();
+        let mut pen = file.out.pen(self.0);
+        show_on_terminal(&path, pen.bytes());
+        pen.bytes().push(b'\n');
         true
     }
 }
 
 /// The path as it is and a NUL.
 #[derive(Debug)]
-struct Print0;
+struct Print0(Option<Receiver>);
 
 impl Primary for Print0 {
     fn evaluate(&self, file: &mut File<'_>) -> bool {
-        file.write_path();
-        file.out.text().push(0);
+        write_parts(file, self.0, b"\0");
         true
     }
+}
+
+fn write_parts(file: &mut File<'_>, to: Option<Receiver>, end: &[u8]) {
+    let mut pen = file.out.pen(to);
+    let bytes = pen.bytes();
+    bytes.extend_from_slice(file.directory);
+    bytes.extend_from_slice(file.name);
+    bytes.extend_from_slice(end);
 }

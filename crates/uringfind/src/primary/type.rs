@@ -1,27 +1,44 @@
-//! `-type`.
+//! `-type` and `-xtype`.
 
-use fscall::FileType;
+use fscall::{FileType, Statx, StatxMask};
 
-use super::{Entry, Kind, Needs, Parsed, Predicate, Primary, Refusal};
-use crate::estimate;
+use super::{Entry, Kind, Needs, Parsed, Predicate, Primary, Refusal, target};
+use crate::estimate::{self, Chance};
 use crate::failure::Failure;
 use crate::file::File;
 use crate::parse::Parser;
 
-pub(super) const ENTRIES: &[Entry] = &[Entry {
-    name: "type",
-    kind: Kind::Other,
-    parse,
-}];
+pub(super) const ENTRIES: &[Entry] = &[
+    Entry {
+        name: "type",
+        kind: Kind::Other,
+        parse: |parser, _| {
+            let (types, chance) = argument(parser, b"-type")?;
+            Ok(Parsed::Predicate(Predicate::test(
+                Type(types),
+                Needs::Type,
+                chance,
+            )))
+        },
+    },
+    Entry {
+        name: "xtype",
+        kind: Kind::Other,
+        parse: |parser, _| {
+            let (types, chance) = argument(parser, b"-xtype")?;
+            Ok(Parsed::Predicate(Predicate::test(
+                OtherType(types),
+                Needs::Stat(StatxMask::TYPE),
+                chance,
+            )))
+        },
+    },
+];
 
-fn parse(parser: &mut Parser<'_>, _typed: &[u8]) -> Result<Parsed, Refusal> {
-    let types = Types::parse(parser.argument()?)?;
+fn argument(parser: &mut Parser<'_>, word: &[u8]) -> Result<(Types, Chance), Refusal> {
+    let types = Types::parse(parser.argument()?, word)?;
     let chance = types.letters().map(estimate::of_type).sum();
-    Ok(Parsed::Predicate(Predicate::test(
-        Type(types),
-        Needs::Type,
-        chance,
-    )))
+    Ok((types, chance))
 }
 
 /// The letters of all types, each in the place of its bit in [`Types`].
@@ -51,46 +68,54 @@ fn place(file_type: FileType) -> usize {
 struct Types(u8);
 
 impl Types {
-    /// Reads letters with commas between.
-    fn parse(list: &[u8]) -> Result<Self, Failure> {
+    /// Reads letters with commas between; `word` is whose argument it is.
+    fn parse(list: &[u8], word: &[u8]) -> Result<Self, Failure> {
         let mut types = Self::default();
         if list.is_empty() {
-            return Err(Failure::new(
-                &b"Arguments to -type should contain at least one letter"[..],
-            ));
+            return Err(Failure::of(&[
+                b"Arguments to ",
+                word,
+                b" should contain at least one letter",
+            ]));
         }
         let mut rest = list;
         while let Some((&letter, tail)) = rest.split_first() {
             let Some(place) = LETTERS.iter().position(|&known| known == letter) else {
                 return Err(match letter {
-                    b'D' => Failure::new(
-                        &b"-type D is not supported because Solaris doors are not supported on the platform \
-                           find was compiled on."[..],
-                    ),
-                    _ => Failure::of(&[b"Unknown argument to -type: ", &[letter]]),
+                    b'D' => Failure::of(&[
+                        word,
+                        b" D is not supported because Solaris doors are not supported on the platform \
+                          find was compiled on.",
+                    ]),
+                    _ => Failure::of(&[b"Unknown argument to ", word, b": ", &[letter]]),
                 });
             };
             if types.0 & 1 << place != 0 {
-                let parts: [&[u8]; 3] = [
+                return Err(Failure::of(&[
                     b"Duplicate file type '",
                     &[letter],
-                    b"' in the argument list to -type.",
-                ];
-                return Err(Failure::of(&parts));
+                    b"' in the argument list to ",
+                    word,
+                    b".",
+                ]));
             }
             types.0 |= 1 << place;
             rest = match tail {
                 [] => tail,
                 [b','] => {
-                    return Err(Failure::new(
-                        &b"Last file type in list argument to -type is missing, i.e., list is ending on: ','"[..],
-                    ));
+                    return Err(Failure::of(&[
+                        b"Last file type in list argument to ",
+                        word,
+                        b" is missing, i.e., list is ending on: ','",
+                    ]));
                 }
                 [b',', more @ ..] => more,
                 _ => {
-                    return Err(Failure::new(
-                        &b"Must separate multiple arguments to -type using: ','"[..],
-                    ));
+                    return Err(Failure::of(&[
+                        b"Must separate multiple arguments to ",
+                        word,
+                        b" using: ','",
+                    ]));
                 }
             };
         }
@@ -120,6 +145,31 @@ impl Primary for Type {
     }
 }
 
+/// Of one of these types, if links that are followed are not, and the others are.
+#[derive(Debug)]
+struct OtherType(Types);
+
+impl Primary for OtherType {
+    fn evaluate(&self, file: &mut File<'_>) -> bool {
+        let Some(file_type) = file.stat().and_then(Statx::file_type) else {
+            return false;
+        };
+        if file.followed {
+            return self.0.contains(FileType::SYMLINK);
+        }
+        if file.follows || !file_type.is_symlink() {
+            return self.0.contains(file_type);
+        }
+        match file.reach(|dir, name| target::target(dir, name, StatxMask::TYPE)) {
+            Ok(answer) => answer.file_type().is_some_and(|it| self.0.contains(it)),
+            Err(error) => {
+                file.report_error(&error);
+                false
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -128,11 +178,11 @@ mod tests {
     fn lists() {
         let regular = FileType::from_mode(0o100_644).unwrap();
         let socket = FileType::from_mode(0o140_644).unwrap();
-        let types = Types::parse(b"d,f").unwrap();
+        let types = Types::parse(b"d,f", b"-type").unwrap();
         assert!(types.contains(regular) && !types.contains(socket));
-        assert!(Types::parse(b"s").unwrap().contains(socket));
+        assert!(Types::parse(b"s", b"-type").unwrap().contains(socket));
         for bad in [&b""[..], b",", b"f,", b"ff", b"f,f", b"x", b"D", b"f,,d"] {
-            assert!(Types::parse(bad).is_err(), "{bad:?}");
+            assert!(Types::parse(bad, b"-type").is_err(), "{bad:?}");
         }
     }
 }

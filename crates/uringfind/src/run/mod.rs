@@ -9,14 +9,17 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
+use fscall::StatxFlags;
 use ringwalk::{Backend, EntryRef, Error, FileType, Order, StatxMask, Visit, Walk};
 
 use crate::expr::Expr;
 use crate::file::{File, Status};
 use crate::message::Messages;
+use crate::names::Next;
 use crate::options::Options;
 use crate::output::Output;
-use crate::parse::Plan;
+use crate::parse::{Plan, StartingPoints};
+use crate::quote::quote;
 use crate::writer::Writer;
 use parallel::Parallel;
 use serial::Serial;
@@ -32,9 +35,8 @@ pub(crate) fn run(plan: Plan, messages: &Messages, mut writer: Writer) -> u8 {
     };
     let runs_commands = plan.receivers.iter().any(|it| it.runs_commands());
     writer.set_receivers(plan.receivers);
-    let Some(walk) = walk(&plan.roots, &plan.options, backend) else {
-        return 0;
-    };
+    writer.set_files(plan.files);
+    let options = plan.options.clone();
     let fields = plan.expression.stat_fields();
     let search = Search {
         fields: if fields.is_empty() {
@@ -47,22 +49,95 @@ pub(crate) fn run(plan: Plan, messages: &Messages, mut writer: Writer) -> u8 {
         messages: messages.clone(),
     };
     let is_serial = search.expression.is_serial() || runs_commands && processes_are_scarce();
-    let (writer, quit) = if is_serial {
-        Serial::new(search, writer).run(walk)
-    } else {
-        let parallel = Arc::new(Parallel::new(search, writer));
-        walk.visit_in_order(Arc::clone(&parallel));
-        parallel.end()
+    let mut engine = Engine::new(search, writer, is_serial);
+    let all_searched = match plan.starting_points {
+        StartingPoints::Listed(points) => {
+            if let Some(walk) = walk(&points, &options, backend) {
+                engine.search(walk);
+            }
+            !points.iter().any(Vec::is_empty)
+        }
+        StartingPoints::Named(mut names) => {
+            let mut all = true;
+            while !engine.has_quit() {
+                // More may be long in coming.
+                engine.with_writer(|writer| {
+                    let _ = writer.flush();
+                });
+                match names.next(messages) {
+                    Next::Names(points) => {
+                        if let Some(walk) = walk(&points, &options, backend) {
+                            engine.search(walk);
+                        }
+                    }
+                    Next::Wrong(message) => {
+                        all = false;
+                        engine.with_writer(|writer| writer.error(&message));
+                    }
+                    Next::End => break,
+                }
+            }
+            all
+        }
     };
+    let quit = engine.has_quit();
     // A worker that hangs in the kernel may still be writing.
-    let Some(mut writer) = writer else { return 1 };
+    let Some(mut writer) = engine.end() else {
+        return 1;
+    };
     writer.finish_receivers();
-    if plan.roots.iter().any(Vec::is_empty) && !quit {
+    if all_searched || quit {
+        writer.finish_search()
+    } else {
         // After an empty starting point GNU find skips its last flush, and with it the name of what
         // failed.
         writer.finish()
-    } else {
-        writer.finish_search()
+    }
+}
+
+/// One of the two ways to search.
+enum Engine {
+    Serial(Box<Serial>),
+    Parallel(Arc<Parallel>),
+}
+
+impl Engine {
+    fn new(search: Search, writer: Writer, is_serial: bool) -> Self {
+        if is_serial {
+            Self::Serial(Box::new(Serial::new(search, writer)))
+        } else {
+            Self::Parallel(Arc::new(Parallel::new(search, writer)))
+        }
+    }
+
+    fn search(&mut self, walk: Walk) {
+        match self {
+            Self::Serial(serial) => serial.run(walk),
+            Self::Parallel(parallel) => walk.visit_in_order(Arc::clone(parallel)),
+        }
+    }
+
+    /// Whether `-quit` has ended it all.
+    fn has_quit(&self) -> bool {
+        match self {
+            Self::Serial(serial) => serial.has_quit(),
+            Self::Parallel(parallel) => parallel.has_quit(),
+        }
+    }
+
+    /// Writes between two walks.
+    fn with_writer(&mut self, act: impl FnOnce(&mut Writer)) {
+        match self {
+            Self::Serial(serial) => act(serial.writer()),
+            Self::Parallel(parallel) => parallel.with_writer(act),
+        }
+    }
+
+    fn end(self) -> Option<Writer> {
+        match self {
+            Self::Serial(serial) => Some(serial.end()),
+            Self::Parallel(parallel) => parallel.end(),
+        }
     }
 }
 
@@ -125,6 +200,7 @@ impl Search {
             status,
             root: entry.root(),
             depth: entry.depth(),
+            listed_inode: entry.ino(),
             at: entry.parent_fd(),
             follows: self.options.follow.at(entry.depth()),
             followed: entry.is_followed(),
@@ -147,13 +223,35 @@ impl Search {
         }
     }
 
-    /// The message for what the walk could not do; `None` if it is none that the user wants to see.
-    fn message(&self, error: &Error) -> Option<Vec<u8>> {
-        let errno = errno(error.io_error());
-        if self.options.ignore_races && errno == ENOENT {
+    /// Why a link that is followed here, and leads nowhere, does not lead to a file: GNU find takes it for
+    /// an ordinary dangling link only if that is because nothing is there.
+    fn blocked_link(&self, entry: &EntryRef<'_>) -> Option<i32> {
+        let is_link = entry.file_type().is_some_and(FileType::is_symlink);
+        if !is_link || entry.is_followed() || !self.options.follow.at(entry.depth()) {
             return None;
         }
-        Some(self.messages.file(error.path_bytes(), errno))
+        let answer = fscall::with_c_path(entry.file_name(), |name| {
+            let flags = StatxFlags::NO_AUTOMOUNT;
+            fscall::statx(entry.parent_fd(), Some(name), flags, StatxMask::TYPE)
+        });
+        let errno = answer.err()?.raw_os_error()?;
+        (errno != ENOENT).then_some(errno)
+    }
+
+    /// The message for what the walk could not do.
+    fn message(&self, error: &Error) -> Vec<u8> {
+        if let Some(ancestor) = error.loop_ancestor() {
+            let text: [&[u8]; 5] = [
+                b"File system loop detected; ",
+                &quote(error.path_bytes()),
+                b" is part of the same file system loop as ",
+                &quote(ancestor.as_os_str().as_bytes()),
+                b".",
+            ];
+            return self.messages.plain(&text.concat());
+        }
+        self.messages
+            .file(error.path_bytes(), errno(error.io_error()))
     }
 }
 
@@ -169,3 +267,5 @@ fn errno(error: &io::Error) -> i32 {
 
 /// "No such file or directory".
 const ENOENT: i32 = 2;
+/// "Too many levels of symbolic links".
+const ELOOP: i32 = 40;

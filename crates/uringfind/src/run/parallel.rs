@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ringwalk::{EntryRef, Error, OrderedVisitor, StatxMask, Visit};
 
-use super::{Search, errno, may_be_directory};
+use super::{ELOOP, Search, errno, may_be_directory};
 use crate::file::Status;
 use crate::output::{Mark, Output};
 use crate::writer::Writer;
@@ -31,10 +31,22 @@ impl Parallel {
         }
     }
 
-    /// The writer, and whether the search ended early. A worker that hangs in the kernel may still hold
-    /// the search, so it is taken out of it.
-    pub(super) fn end(&self) -> (Option<Writer>, bool) {
-        (self.lock().take(), self.quit.load(Relaxed))
+    /// Whether `-quit` has ended the search.
+    pub(super) fn has_quit(&self) -> bool {
+        self.quit.load(Relaxed)
+    }
+
+    /// Writes between two walks.
+    pub(super) fn with_writer(&self, act: impl FnOnce(&mut Writer)) {
+        if let Some(writer) = self.lock().as_mut() {
+            act(writer);
+        }
+    }
+
+    /// The writer. A worker that hangs in the kernel may still hold the search, so it is taken out of
+    /// it.
+    pub(super) fn end(&self) -> Option<Writer> {
+        self.lock().take()
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Writer>> {
@@ -94,6 +106,12 @@ impl OrderedVisitor for Parallel {
 
     fn visit(&self, entry: &EntryRef<'_>, out: &mut Output) -> Visit {
         let file_type = entry.file_type();
+        if let Some(errno) = self.search.blocked_link(entry) {
+            out.message(&self.search.messages.file(&entry.path_bytes(), errno));
+            if entry.depth() == 0 {
+                return Visit::Continue;
+            }
+        }
         let ask = || entry.statx(self.search.fields | StatxMask::TYPE);
         let status = match entry.stat() {
             Some(Err(error)) if may_be_directory(file_type) => {
@@ -135,13 +153,23 @@ impl OrderedVisitor for Parallel {
             out.rewind(Mark::START);
             return self.visit_unknown(entry, &error, out);
         }
+        if self.search.options.contents_first {
+            // GNU find opens it before its own turn comes.
+            out.message_first(&self.search.message(error));
+            return Visit::Continue;
+        }
         self.error(error, out)
     }
 
-    fn error(&self, error: &Error, out: &mut Output) -> Visit {
-        if let Some(message) = self.search.message(error) {
-            out.message(&message);
+    fn unfollowed(&self, entry: &EntryRef<'_>, error: &Error, out: &mut Output) -> Visit {
+        match error.raw_os_error() {
+            Some(ELOOP) => self.error(error, out),
+            _ => self.visit_unknown(entry, error.io_error(), out),
         }
+    }
+
+    fn error(&self, error: &Error, out: &mut Output) -> Visit {
+        out.message(&self.search.message(error));
         Visit::Continue
     }
 

@@ -1,8 +1,10 @@
 //! One file after the other: what its evaluation does can be seen by all that comes after it.
 
+use std::io;
+
 use ringwalk::{EntryRef, Error, SerialVisitor, StatxMask, Visit, Walk};
 
-use super::{Search, errno, may_be_directory};
+use super::{ELOOP, Search, errno, may_be_directory};
 use crate::file::{File, Status};
 use crate::output::Output;
 use crate::writer::Writer;
@@ -31,8 +33,8 @@ impl Serial {
         }
     }
 
-    /// Searches; gives the writer back, and whether the search ended early.
-    pub(super) fn run(mut self, walk: Walk) -> (Option<Writer>, bool) {
+    /// Searches what is below the starting points of `walk`.
+    pub(super) fn run(&mut self, walk: Walk) {
         let fields = self.search.fields | StatxMask::TYPE;
         // Files that are no directories are looked at when a test asks for it, after the tests and
         // commands before it.
@@ -43,11 +45,48 @@ impl Serial {
                 StatxMask::empty()
             }
         })
-        .visit_one_by_one(&mut self);
+        .visit_one_by_one(self);
         if !self.quit && self.depth.is_some_and(|depth| depth > 0) {
             self.writer.leave_directory();
         }
-        (Some(self.writer), self.quit)
+    }
+
+    /// Whether `-quit` has ended the search.
+    pub(super) fn has_quit(&self) -> bool {
+        self.quit
+    }
+
+    pub(super) fn writer(&mut self) -> &mut Writer {
+        &mut self.writer
+    }
+
+    pub(super) fn end(self) -> Writer {
+        self.writer
+    }
+
+    /// As [`Parallel`](super::Parallel)'s: what may be a directory, or should have been followed, and
+    /// cannot be stat'ed.
+    fn visit_unknown(&mut self, entry: &EntryRef<'_>, error: &io::Error) -> Visit {
+        let Self {
+            search,
+            writer,
+            out,
+            ..
+        } = self;
+        let errno = errno(error);
+        out.message(&search.messages.file(&entry.path_bytes(), errno));
+        let status = Status::Failed {
+            errno,
+            reported: true,
+        };
+        let visit = search.evaluate(&mut File {
+            writer: Some(writer),
+            ..search.file(entry, None, status, out)
+        });
+        match self.end_visit(visit) {
+            Visit::Quit => Visit::Quit,
+            Visit::Continue | Visit::Prune => Visit::Prune,
+        }
     }
 
     /// Notes that an entry at this depth comes next. GNU find takes any other depth, and each starting
@@ -65,9 +104,13 @@ impl Serial {
     }
 
     /// Writes what is left of an evaluation's output.
-    fn emit(&mut self) {
+    fn end_visit(&mut self, visit: Visit) -> Visit {
         self.writer.segment(&self.out);
         self.out.clear();
+        if visit == Visit::Quit || self.writer.has_aborted() {
+            return self.quit();
+        }
+        visit
     }
 }
 
@@ -84,45 +127,49 @@ impl SerialVisitor for Serial {
             ..
         } = self;
         let file_type = entry.file_type();
+        if let Some(errno) = search.blocked_link(entry) {
+            writer.error(&search.messages.file(&entry.path_bytes(), errno));
+            if entry.depth() == 0 {
+                return Visit::Continue;
+            }
+        }
         let ask = || entry.statx(search.fields | StatxMask::TYPE);
-        let mut unknown = false;
         let status = match entry.stat() {
             Some(Ok(answer)) if answer.mask().contains(search.fields) => Status::Known(answer),
-            Some(Err(error)) => {
-                unknown = may_be_directory(file_type);
-                let errno = errno(error);
-                if unknown {
-                    out.message(&search.messages.file(&entry.path_bytes(), errno));
-                }
-                Status::Failed {
-                    errno,
-                    reported: unknown,
-                }
+            Some(Err(error)) if may_be_directory(file_type) => {
+                return self.visit_unknown(entry, error);
             }
+            Some(Err(error)) => Status::Failed {
+                errno: errno(error),
+                reported: false,
+            },
             Some(Ok(_)) | None => Status::Unasked(&ask),
         };
-        let file_type = file_type.filter(|_| !unknown);
         let visit = search.evaluate(&mut File {
             writer: Some(writer),
             ..search.file(entry, file_type, status, out)
         });
-        self.emit();
-        match visit {
-            _ if self.writer.has_aborted() => self.quit(),
-            Visit::Quit => self.quit(),
-            Visit::Continue if unknown => Visit::Prune,
-            visit => visit,
+        self.end_visit(visit)
+    }
+
+    fn unfollowed(&mut self, entry: &EntryRef<'_>, error: &Error) -> Visit {
+        match error.raw_os_error() {
+            Some(ELOOP) => self.error(error),
+            _ => {
+                self.come_to(entry.depth());
+                self.visit_unknown(entry, error.io_error())
+            }
         }
     }
 
     fn error(&mut self, error: &Error) -> Visit {
-        // Of the starting point that was visited before, it is only a second word.
-        if error.depth() > 0 || self.depth != Some(0) || self.root != error.path_bytes() {
+        // Of the starting point that was visited before, it is only a second word; an empty one is none.
+        let path = error.path_bytes();
+        let is_new = self.depth != Some(error.depth()) || error.depth() == 0 && self.root != path;
+        if is_new && !path.is_empty() {
             self.come_to(error.depth());
         }
-        if let Some(message) = self.search.message(error) {
-            self.writer.error(&message);
-        }
+        self.writer.error(&self.search.message(error));
         if self.writer.has_aborted() {
             return self.quit();
         }
