@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 
 use common::effects::compare_effects;
 use common::{bytes, place, words};
-use testkit::oracle::{Answer, Case, FIND, Place, gnu_find};
+use testkit::oracle::{Answer, Case, FIND, NOBODY, Place, gnu_find};
 use testkit::process::LIMIT;
 use testkit::skip::needs_root;
 use testkit::stdio::{close, ignore_sigpipe};
@@ -250,7 +250,6 @@ fn actions_decide_descent() {
         "t -fprint list -exec cat list {} +",
         "t -printf %p -exec sh -c pwd ; -printf !",
         "t -type d -empty -exec rmdir {} ; -print",
-        "t -exec touch {}/new ; -newer f -print",
         "t -exec test -d {} ; -prune",
         "t -exec test -d {}/u ; -print -prune",
         "t -name x -exec mv {} t/moved ; -o -print",
@@ -371,7 +370,7 @@ fn commands_find_what_find_was_started_with() {
         for end in [";", "+"] {
             let args = &["t", action, "sh", "-c", SURROUNDINGS, "{}", end];
             compare(&place, args, |_| ());
-            compare(&place, args, |command| ignore_sigpipe(command));
+            compare(&place, args, ignore_sigpipe);
             compare(&place, args, |command| {
                 before_exec(command, block(&[libc::SIGCHLD, libc::SIGUSR1, 32, 64]));
             });
@@ -430,6 +429,39 @@ fn few_processes() {
                 before_exec(command, move || set_limit(libc::RLIMIT_NPROC, limit));
             });
         }
+    }
+}
+
+#[test]
+fn without_permission() {
+    or_skip!(gnu_find());
+    or_skip!(needs_root("another user"));
+    let mut place = filled();
+    place.user = Some(NOBODY);
+    place.file("t/listed/x", 1);
+    place.file("t/secret/x", 1);
+    place.directory("unreadable");
+    place.mode("t/listed", 0o444);
+    place.mode("t/secret", 0);
+    place.mode("unreadable", 0);
+    place.mode("t/s", 0o111);
+    for line in [
+        "t/listed -execdir echo {} ; -print",
+        "t/listed -execdir echo {} + -print",
+        "t -execdir echo {} ; -print",
+        "t -execdir echo {} + -print",
+        "t -exec echo {} ; -print",
+        "t -exec echo {} + -print",
+        "t/s/x t/secret/x t/secret t/listed/x -execdir echo {} ; -print",
+        "t/s/x t/secret/x t/secret t/listed/x -execdir echo {} + -print",
+        "t f -maxdepth 1 -execdir echo {} +",
+        "unreadable f unreadable -execdir echo {} +",
+        "f unreadable -depth -execdir echo {} +",
+        "t/v -exec t/b ; -print",
+        "t/v -execdir ./w ; -print",
+        "t -okdir true ;",
+    ] {
+        place.compare_merged(words(line));
     }
 }
 

@@ -21,7 +21,12 @@ impl<'a> Place<'a> {
     /// Of this file.
     pub(super) fn of(file: &File<'a>) -> io::Result<Self> {
         if file.depth > 0 {
-            return Ok(Self::Open(file.at));
+            // It was opened to be read, which is not enough to be in it.
+            return if fscall::searchable(file.at)? {
+                Ok(Self::Open(file.at))
+            } else {
+                Err(io::Error::from_raw_os_error(EACCES))
+            };
         }
         let directory = directory(file.name);
         fscall::with_c_path(directory, |path| fscall::openat(CWD, path, OFlags::RDONLY))
@@ -99,6 +104,9 @@ fn directory(path: &[u8]) -> &[u8] {
         None => b"/",
     }
 }
+
+/// "Permission denied".
+const EACCES: i32 = 13;
 
 #[cfg(test)]
 mod tests {
