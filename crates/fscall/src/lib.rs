@@ -6,6 +6,7 @@
 //! | `openat(2)`, `openat2(2)`, `close(2)` | [`openat`], [`openat2`], [`close`] |
 //! | `getdents64(2)` | [`getdents64`], and [`Dirents`], the parser of what it writes |
 //! | `readlinkat(2)` | [`readlinkat`] |
+//! | `unlinkat(2)` | [`unlinkat`] |
 //! | `getxattr(2)` | [`getxattrat`] |
 //! | `statfs(2)` | [`statfs()`], [`fstatfs`] |
 //! | `statmount(2)` | [`statmount()`] |
@@ -45,6 +46,7 @@ mod statmount;
 mod statx;
 mod sys;
 pub mod thread;
+mod unlink;
 mod xattr;
 
 pub use access::{Access, faccessat, searchable};
@@ -60,4 +62,5 @@ pub use statx::{
     Form, NullPath, Prepared, Statx, StatxAttributes, StatxFlags, StatxMask, Timestamp, null_path,
     statx, statx_fd, statx_fd_into,
 };
+pub use unlink::{Unlink, unlinkat};
 pub use xattr::getxattrat;

@@ -12,13 +12,17 @@
 //! - [`names`]: users and groups by name and by number, by NSS;
 //! - [`number`]: fractions as `printf(3)` writes them;
 //! - [`fnmatch`]: the C library's own pattern matcher;
-//! - [`errno_text`]: the C library's text for an error number, in the locale's language.
+//! - [`errno_text`]: the C library's text for an error number, in the locale's language;
+//! - [`Command`]: commands that are started as this process was;
+//! - [`is_affirmative`]: whether the user's answer means "yes".
 //!
 //! It is for programs that own their process. Libraries must not use it: a locale and a signal's
 //! disposition belong to the whole process.
 
 #![deny(unsafe_code)]
 
+mod answer;
+mod command;
 mod error_text;
 mod glob;
 pub mod locale;
@@ -28,6 +32,8 @@ pub mod startup;
 pub mod stdio;
 mod time;
 
+pub use answer::is_affirmative;
+pub use command::{Child, Command, Input, arg_max, environment_size};
 pub use error_text::errno_text;
 pub use glob::{FnmatchFlags, fnmatch};
 pub use time::LocalTime;

@@ -125,14 +125,20 @@ impl<'a> File<'a> {
         [self.directory, self.name].concat()
     }
 
-    /// Writes all output so far, so that what is written by others now comes behind it.
-    pub(crate) fn flush(&mut self) {
-        if let Some(writer) = &mut self.writer {
-            writer.segment(self.out);
-            self.out.clear();
-            // What fails is remembered and reported at the end.
-            let _ = writer.flush();
+    /// The writer, which has got all output so far. Only where one file is evaluated after the other.
+    pub(crate) fn hand_over(&mut self) -> Option<&mut Writer> {
+        let writer = self.writer.as_deref_mut()?;
+        writer.segment(self.out);
+        self.out.clear();
+        Some(writer)
+    }
+
+    /// Ends the search with the message of an error; what waits to be done is not done.
+    pub(crate) fn abort(&mut self, message: &[u8]) {
+        if let Some(writer) = self.hand_over() {
+            writer.abort(message);
         }
+        self.quit = true;
     }
 
     /// What `statx` says. If it fails, that is reported (once per file) and the test that asks is

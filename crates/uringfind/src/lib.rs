@@ -23,6 +23,7 @@
 mod dates;
 mod debug;
 mod estimate;
+mod exec;
 mod expr;
 mod failure;
 mod file;

@@ -11,6 +11,16 @@ pub(crate) trait Receive: Debug + Send {
     /// What one evaluation has for it.
     fn receive(&mut self, bytes: &[u8], writer: &mut Writer);
 
+    /// Whether it starts processes.
+    fn runs_commands(&self) -> bool {
+        false
+    }
+
+    /// The search goes on in another directory. Only where one file is evaluated after the other.
+    fn leave_directory(&mut self, writer: &mut Writer) {
+        let _ = writer;
+    }
+
     /// All that the search had to evaluate has been evaluated.
     fn finish(&mut self, writer: &mut Writer) {
         let _ = writer;

@@ -51,6 +51,8 @@ pub(crate) struct Writer<S = Descriptors> {
     files: Files,
     /// Some of standard output was lost.
     output_failed: bool,
+    /// Nothing more is to be done.
+    aborted: bool,
     status: u8,
 }
 
@@ -63,6 +65,7 @@ impl<S: Sink> Writer<S> {
             receivers: Vec::new(),
             files: Files::default(),
             output_failed: false,
+            aborted: false,
             status: 0,
         }
     }
@@ -126,6 +129,30 @@ impl<S: Sink> Writer<S> {
         self.message(message);
     }
 
+    /// Writes a question to standard error, after all output so far.
+    pub(crate) fn prompt(&mut self, question: &[u8]) -> io::Result<()> {
+        let _ = self.flush();
+        self.sink.write_all(Stream::Error, question)
+    }
+
+    /// Writes the message of an error that ends everything: what waits to be done is not done.
+    pub(crate) fn abort(&mut self, message: &[u8]) {
+        if !self.aborted {
+            self.error(message);
+            self.aborted = true;
+        }
+    }
+
+    /// Whether it was [aborted](Self::abort).
+    pub(crate) fn has_aborted(&self) -> bool {
+        self.aborted
+    }
+
+    /// To make messages. Cheap.
+    pub(crate) fn messages(&self) -> Messages {
+        self.messages.clone()
+    }
+
     /// The message that something went wrong with a file.
     pub(crate) fn file_error(&mut self, name: &[u8], error: &io::Error) {
         let message = self.messages.file(name, error.raw_os_error().unwrap_or(0));
@@ -158,7 +185,9 @@ impl<S: Sink> Writer<S> {
             self.error(&message);
             return self.finish();
         }
-        if let Err(error) = self.flush() {
+        if !self.aborted
+            && let Err(error) = self.flush()
+        {
             self.file_error(b"standard output", &error);
         }
         self.finish()
@@ -194,6 +223,9 @@ impl Writer {
     /// Writes what the evaluation of some files gave.
     pub(crate) fn segment(&mut self, segment: &Output) {
         for piece in segment.pieces() {
+            if self.aborted {
+                return;
+            }
             match piece {
                 Piece::Text(text) => self.output(text),
                 Piece::Message(message) => self.error(message),
@@ -205,11 +237,20 @@ impl Writer {
         }
     }
 
-    /// Lets the receivers finish, in the order of their numbers.
+    /// Tells the receivers that the search goes on in another directory.
+    pub(crate) fn leave_directory(&mut self) {
+        for number in 0..self.receivers.len() {
+            self.at_receiver(number, |it, writer| it.leave_directory(writer));
+        }
+    }
+
+    /// Lets the receivers finish, in the order of their numbers; those that care for directories come
+    /// last.
     pub(crate) fn finish_receivers(&mut self) {
         for number in 0..self.receivers.len() {
             self.at_receiver(number, |it, writer| it.finish(writer));
         }
+        self.leave_directory();
     }
 
     fn at_receiver(&mut self, number: usize, act: impl FnOnce(&mut dyn Receive, &mut Self)) {

@@ -212,21 +212,6 @@ fn the_environment_switches_warnings_off() {
 }
 
 #[test]
-fn what_is_missing_is_refused() {
-    let place = place();
-    for line in ["t -delete", "t -exec true ;"] {
-        let output = place.run(words(line));
-        assert_eq!(output.status.code(), Some(1), "{line}");
-        assert!(output.stdout.is_empty());
-        assert!(
-            output.stderr.ends_with(b"' is not supported yet\n"),
-            "{line}: {}",
-            output.stderr.escape_ascii()
-        );
-    }
-}
-
-#[test]
 fn own_options() {
     let place = place();
     place.file("t/x", 3);

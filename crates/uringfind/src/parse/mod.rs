@@ -293,8 +293,22 @@ impl<'a> Parser<'a> {
         self.tokens.push(token);
     }
 
+    /// Refuses to prune a deletion that only by itself has put contents first: where `-print` would have
+    /// shown what is left after pruning, `-delete` would delete all.
+    fn check_deletion(&self) -> Result<(), Failure> {
+        let has = |words: [&[u8]; 2]| self.tokens.iter().any(|token| words.contains(&token.name));
+        if has([b"-delete", b"-rm"]) && has([b"-prune"; 2]) && !has([b"-depth", b"-d"]) {
+            return Err(Failure::new(
+                &b"The -delete action automatically turns on -depth, but -prune does nothing when -depth is \
+                   in effect.  If you want to carry on anyway, just explicitly use the -depth option."[..],
+            ));
+        }
+        Ok(())
+    }
+
     /// The expression, with the default action, arranged for evaluation.
     fn expression(&mut self) -> Result<Expr, Failure> {
+        self.check_deletion()?;
         let prints = |token: &Token<'_>| match &token.content {
             Content::Operand(expr) => {
                 expr.any(&mut |predicate| matches!(predicate.effect, Effect::Prints | Effect::Acts))

@@ -5,8 +5,10 @@ mod age;
 mod constant;
 mod context;
 mod daystart;
+mod delete;
 mod depth;
 mod empty;
+mod exec;
 mod fstype;
 mod information;
 mod inode;
@@ -210,8 +212,10 @@ const TABLE: &[&[Entry]] = &[
     constant::ENTRIES,
     context::ENTRIES,
     daystart::ENTRIES,
+    delete::ENTRIES,
     depth::ENTRIES,
     empty::ENTRIES,
+    exec::ENTRIES,
     fstype::ENTRIES,
     information::ENTRIES,
     inode::ENTRIES,
@@ -235,7 +239,6 @@ const TABLE: &[&[Entry]] = &[
     used::ENTRIES,
     walking::ENTRIES,
     warn::ENTRIES,
-    not_yet::ENTRIES,
 ];
 
 /// Finds the word that was typed as `typed`.

@@ -8,10 +8,19 @@ use crate::file::File;
 pub(super) const ENTRIES: &[Entry] = &[Entry {
     name: "prune",
     kind: Kind::Other,
-    parse: |_, _| {
+    parse: |parser, _| {
+        // What comes after its contents is not looked at.
+        let needs = if parser.options.contents_first {
+            Needs::Nothing
+        } else {
+            Needs::Stat(StatxMask::TYPE)
+        };
+        let prune = Prune {
+            stats: needs != Needs::Nothing,
+        };
         Ok(Parsed::Predicate(Predicate::action(
-            Prune,
-            Needs::Stat(StatxMask::TYPE),
+            prune,
+            needs,
             Effect::Prunes,
         )))
     },
@@ -20,10 +29,15 @@ pub(super) const ENTRIES: &[Entry] = &[Entry {
 /// Keeps the walk out of a directory. True, unless the file cannot be stat'ed: GNU find does so for
 /// any file that gets here.
 #[derive(Debug)]
-struct Prune;
+struct Prune {
+    stats: bool,
+}
 
 impl Primary for Prune {
     fn evaluate(&self, file: &mut File<'_>) -> bool {
+        if !self.stats {
+            return true;
+        }
         let Some(answer) = file.stat() else {
             return false;
         };

@@ -33,6 +33,7 @@ pub(crate) fn run(plan: Plan, messages: &Messages, mut writer: Writer) -> u8 {
             return writer.finish();
         }
     };
+    let runs_commands = plan.receivers.iter().any(|it| it.runs_commands());
     writer.set_receivers(plan.receivers);
     writer.set_files(plan.files);
     let options = plan.options.clone();
@@ -47,7 +48,8 @@ pub(crate) fn run(plan: Plan, messages: &Messages, mut writer: Writer) -> u8 {
         options: plan.options,
         messages: messages.clone(),
     };
-    let mut engine = Engine::new(search, writer);
+    let is_serial = search.expression.is_serial() || runs_commands && processes_are_scarce();
+    let mut engine = Engine::new(search, writer, is_serial);
     let all_searched = match plan.starting_points {
         StartingPoints::Listed(points) => {
             if let Some(walk) = walk(&points, &options, backend) {
@@ -100,8 +102,8 @@ enum Engine {
 }
 
 impl Engine {
-    fn new(search: Search, writer: Writer) -> Self {
-        if search.expression.is_serial() {
+    fn new(search: Search, writer: Writer, is_serial: bool) -> Self {
+        if is_serial {
             Self::Serial(Box::new(Serial::new(search, writer)))
         } else {
             Self::Parallel(Arc::new(Parallel::new(search, writer)))
@@ -137,6 +139,16 @@ impl Engine {
             Self::Parallel(parallel) => parallel.end(),
         }
     }
+}
+
+/// Whether threads of ours might take the place of a command.
+fn processes_are_scarce() -> bool {
+    /// Of processes that the user may have.
+    const FEW: u64 = 1024;
+    /// Of processes that may be added.
+    const HARDLY_ANY: u64 = 16;
+    fscall::limits::nproc().is_ok_and(|(limit, _)| limit < FEW)
+        || fscall::limits::pids_left().is_some_and(|left| left < HARDLY_ANY)
 }
 
 /// The walk of all starting points; `None` if there are none.

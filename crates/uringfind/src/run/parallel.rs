@@ -180,6 +180,9 @@ impl OrderedVisitor for Parallel {
     fn emit(&self, segment: Output) -> Visit {
         if let Some(writer) = self.lock().as_mut() {
             writer.segment(&segment);
+            if writer.has_aborted() {
+                return self.quit();
+            }
         }
         Visit::Continue
     }

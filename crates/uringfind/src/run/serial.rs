@@ -15,6 +15,10 @@ pub(super) struct Serial {
     writer: Writer,
     out: Output,
     quit: bool,
+    /// How deep the last entry is.
+    depth: Option<usize>,
+    /// The last starting point that was visited.
+    root: Vec<u8>,
 }
 
 impl Serial {
@@ -24,6 +28,8 @@ impl Serial {
             writer,
             out: Output::default(),
             quit: false,
+            depth: None,
+            root: Vec::new(),
         }
     }
 
@@ -40,6 +46,9 @@ impl Serial {
             }
         })
         .visit_one_by_one(self);
+        if !self.quit && self.depth.is_some_and(|depth| depth > 0) {
+            self.writer.leave_directory();
+        }
     }
 
     /// Whether `-quit` has ended the search.
@@ -80,17 +89,37 @@ impl Serial {
         }
     }
 
+    /// Notes that an entry at this depth comes next. GNU find takes any other depth, and each starting
+    /// point, for another directory.
+    fn come_to(&mut self, depth: usize) {
+        if depth == 0 || self.depth != Some(depth) {
+            self.writer.leave_directory();
+        }
+        self.depth = Some(depth);
+    }
+
+    fn quit(&mut self) -> Visit {
+        self.quit = true;
+        Visit::Quit
+    }
+
     /// Writes what is left of an evaluation's output.
     fn end_visit(&mut self, visit: Visit) -> Visit {
         self.writer.segment(&self.out);
         self.out.clear();
-        self.quit |= visit == Visit::Quit;
+        if visit == Visit::Quit || self.writer.has_aborted() {
+            return self.quit();
+        }
         visit
     }
 }
 
 impl SerialVisitor for Serial {
     fn visit(&mut self, entry: &EntryRef<'_>) -> Visit {
+        self.come_to(entry.depth());
+        if entry.depth() == 0 {
+            entry.root().clone_into(&mut self.root);
+        }
         let Self {
             search,
             writer,
@@ -126,12 +155,24 @@ impl SerialVisitor for Serial {
     fn unfollowed(&mut self, entry: &EntryRef<'_>, error: &Error) -> Visit {
         match error.raw_os_error() {
             Some(ELOOP) => self.error(error),
-            _ => self.visit_unknown(entry, error.io_error()),
+            _ => {
+                self.come_to(entry.depth());
+                self.visit_unknown(entry, error.io_error())
+            }
         }
     }
 
     fn error(&mut self, error: &Error) -> Visit {
+        // Of the starting point that was visited before, it is only a second word; an empty one is none.
+        let path = error.path_bytes();
+        let is_new = self.depth != Some(error.depth()) || error.depth() == 0 && self.root != path;
+        if is_new && !path.is_empty() {
+            self.come_to(error.depth());
+        }
         self.writer.error(&self.search.message(error));
+        if self.writer.has_aborted() {
+            return self.quit();
+        }
         Visit::Continue
     }
 }
