@@ -93,7 +93,7 @@ pub(crate) fn signal_mask() -> libc::sigset_t {
     signal_set(BLOCKED.load(Relaxed))
 }
 
-/// Those of [`INTERNAL`] that had their default disposition when the process started. posix_spawn(3) would
+/// Those of [`INTERNAL`] that had their default disposition when the process started. `posix_spawn(3)` would
 /// have a child ignore them.
 pub(crate) fn internal_defaults() -> libc::sigset_t {
     signal_set(DEFAULT.load(Relaxed))

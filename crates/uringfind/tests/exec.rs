@@ -371,7 +371,7 @@ fn commands_find_what_find_was_started_with() {
         for end in [";", "+"] {
             let args = &["t", action, "sh", "-c", SURROUNDINGS, "{}", end];
             compare(&place, args, |_| ());
-            compare(&place, args, |command| ignore_sigpipe(command));
+            compare(&place, args, ignore_sigpipe);
             compare(&place, args, |command| {
                 before_exec(command, block(&[libc::SIGCHLD, libc::SIGUSR1, 32, 64]));
             });

@@ -153,13 +153,11 @@ impl SerialVisitor for Serial {
     }
 
     fn unfollowed(&mut self, entry: &EntryRef<'_>, error: &Error) -> Visit {
-        match error.raw_os_error() {
-            Some(ELOOP) => self.error(error),
-            _ => {
-                self.come_to(entry.depth());
-                self.visit_unknown(entry, error.io_error())
-            }
+        if error.raw_os_error() == Some(ELOOP) {
+            return self.error(error);
         }
+        self.come_to(entry.depth());
+        self.visit_unknown(entry, error.io_error())
     }
 
     fn error(&mut self, error: &Error) -> Visit {
