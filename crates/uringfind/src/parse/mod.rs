@@ -220,6 +220,13 @@ impl<'a> Parser<'a> {
         let content = match parsed {
             Parsed::Predicate(predicate) => Content::Operand(Expr::Primary(predicate)),
             Parsed::Option => Content::Operand(Expr::Primary(option_predicate())),
+            Parsed::Nothing => {
+                // GNU find gives the word before it its name, which shows in messages.
+                if let Some(last) = self.tokens.last_mut() {
+                    last.name = typed;
+                }
+                return Ok(None);
+            }
             Parsed::Symbol(symbol) => Content::Symbol(symbol),
             Parsed::Help => return Ok(Some(Request::Help)),
             Parsed::Version => return Ok(Some(Request::Version)),

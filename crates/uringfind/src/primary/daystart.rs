@@ -7,6 +7,6 @@ pub(super) const ENTRIES: &[Entry] = &[Entry {
     kind: Kind::PositionalOption,
     parse: |parser, _| {
         parser.day.start_at_midnight();
-        Ok(Parsed::Option)
+        Ok(Parsed::Nothing)
     },
 }];

@@ -177,6 +177,8 @@ pub(crate) enum Parsed {
     Predicate(Predicate),
     /// An option, already noted; in an expression it is always true.
     Option,
+    /// An option, already noted, that is no part of the expression: GNU find takes it out.
+    Nothing,
     /// An operator or a parenthesis.
     Symbol(Symbol),
     /// `-help`: nothing behind it is read.

@@ -78,7 +78,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         kind: Kind::GlobalOption,
         parse: |parser, _| {
             parser.options.names_from = Some(parser.argument()?.to_vec());
-            Ok(Parsed::Option)
+            Ok(Parsed::Nothing)
         },
     },
 ];

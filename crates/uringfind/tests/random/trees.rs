@@ -242,10 +242,10 @@ impl Making<'_> {
     /// Starting points for `-files0-from`, some of them wrong.
     fn list(&self, random: &mut Rng) {
         let mut list = Vec::new();
+        // No empty name: after a message about another file GNU find names that one in place of the list.
         for _ in 0..random.usize(..5) {
             let path: &[u8] = match random.usize(..8) {
-                0 => b"",
-                1 => b"missing",
+                0 => b"missing",
                 _ => &self.paths[random.usize(..self.paths.len())],
             };
             list.extend_from_slice(path);

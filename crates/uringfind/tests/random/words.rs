@@ -368,7 +368,8 @@ impl Words<'_> {
         }
     }
 
-    /// Completes `-newer` to one of its relatives, and gives what it compares with.
+    /// Completes `-newer` to one of its relatives, and gives what it compares with. Not with `B`: GNU
+    /// find has no birth times.
     fn newer(&self, random: &mut Rng, out: &mut Vec<OsString>) {
         const TIMES: &[&str] = &[
             "now",
@@ -385,8 +386,8 @@ impl Words<'_> {
             "tomorrow 00:00",
         ];
         let mut name = out.pop().unwrap_or_default();
-        name.push(pick(random, &["a", "m", "c", "m", "B", "x"]));
-        let from = pick(random, &["a", "m", "c", "t", "t", "B", "y"]);
+        name.push(pick(random, &["a", "m", "c", "m", "x"]));
+        let from = pick(random, &["a", "m", "c", "t", "t", "y"]);
         name.push(from);
         out.push(name);
         match from {
@@ -497,7 +498,6 @@ fn format(random: &mut Rng, changing: bool) -> String {
         "%D",
         "%S",
         "%TX%Tx%TD%TT%Tr",
-        "%B+",
         "%Ts",
         "%TU%TW%TV%Tw%Tu",
         "%Ay%AG%Ag%Ah%An%At%AC%Ae%AR",
