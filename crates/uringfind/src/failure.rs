@@ -6,6 +6,8 @@ use crate::message::Messages;
 #[derive(Debug, Default)]
 pub(crate) struct Failure {
     lines: Vec<Line>,
+    /// The argument that is no word of the language, if that is the reason.
+    pub(crate) unknown_word: Option<usize>,
 }
 
 #[derive(Debug)]
@@ -25,6 +27,7 @@ impl Failure {
     pub(crate) fn new(text: impl Into<Vec<u8>>) -> Self {
         Self {
             lines: vec![Line::Plain(text.into())],
+            ..Self::default()
         }
     }
 
@@ -37,6 +40,7 @@ impl Failure {
     pub(crate) fn errno(text: &[u8], errno: i32) -> Self {
         Self {
             lines: vec![Line::Errno(text.to_vec(), errno)],
+            ..Self::default()
         }
     }
 
@@ -44,6 +48,15 @@ impl Failure {
     pub(crate) fn file(name: &[u8], errno: i32) -> Self {
         Self {
             lines: vec![Line::File(name.to_vec(), errno)],
+            ..Self::default()
+        }
+    }
+
+    /// Argument number `index`, typed as `word`, is no word of the language.
+    pub(crate) fn unknown_word(index: usize, word: &[u8]) -> Self {
+        Self {
+            unknown_word: Some(index),
+            ..Self::of(&[b"unknown predicate `", word, b"'"])
         }
     }
 

@@ -1,5 +1,7 @@
 //! The texts of `--help` and `--version`.
 
+use crate::primary::{Section, Word, words};
+
 /// What `--version` prints.
 pub(crate) const VERSION: &str = concat!(
     "uringfind ",
@@ -7,63 +9,92 @@ pub(crate) const VERSION: &str = concat!(
     "\nSpeaks the language of GNU find 4.9.\n"
 );
 
+/// Columns.
+const WIDTH: usize = 80;
+
+/// Where the lines about words begin.
+const COLUMN: usize = 28;
+
 /// What `--help` prints; `program` is the program's name as it was typed.
 pub(crate) fn help(program: &[u8]) -> Vec<u8> {
-    let usage = [
-        b"Usage: ",
-        program,
-        b" [-P] [-j N] [-O LEVEL] [--] [STARTING-POINT...] [EXPRESSION]\n",
-    ]
-    .concat();
-    [usage, TEXT.as_bytes().to_vec()].concat()
+    let mut words = words();
+    words.retain(|word| word.doc.is_here);
+    let sections = Section::ALL.map(|section| about(section, &words));
+    let text = [INTRODUCTION, &sections.concat(), ENVIRONMENT].concat();
+    [b"Usage: ", program, text.as_bytes()].concat()
 }
 
-const TEXT: &str = "\
-Walks each starting point (the current directory if there is none) in find's order and
-evaluates the expression for every file. Without an action in it, what is true is printed.
+/// What there is of a section.
+fn about(section: Section, words: &[Word]) -> String {
+    let words = words.iter().filter(|it| it.doc.section == section);
+    let mut lines: Vec<_> = words.map(line).collect();
+    // Both parentheses are told of at once.
+    lines.dedup();
+    format!("\n{}:\n{}", section.title(), lines.concat())
+}
 
-  -P                  symbolic links are not followed (the default)
-  -j N                at most N calls in flight; the default suits any disk
-  -O LEVEL            how eagerly tests are reordered, 0 to 3 (without a space; default 2)
+const INTRODUCTION: &str = " [OPTION...] [STARTING-POINT...] [EXPRESSION]
 
-Operators, strongest first:
-  ( EXPR )            ! EXPR, -not EXPR
-  A B, A -a B         A -o B
-  A , B               both, with the value of B
+Walks each starting point (the current directory if there is none) in find's
+order and evaluates the expression for every file. Without an action in it, the
+paths of which it is true are printed. Where a number may have a sign, +N is
+more than N and -N is less.
+";
 
-Options for the whole search:
-  -maxdepth N         look no deeper than N levels below the starting points
-  -mindepth N         leave out what is above level N
-  -warn, -nowarn      point out dubious usage, or do not
-
-Tests:
-  -name PATTERN       the last part of the name matches a shell pattern
-  -path PATTERN       the whole path matches (also -wholename)
-  -type T[,T...]      b block, c character device, d directory, f file, l link, p pipe, s socket
-  -size [+-]N[bckMGw] of more than, less than, exactly N blocks, bytes, KiB, MiB, GiB, words
-  -newer FILE         modified later than FILE
-  -true, -false
-
-Actions:
-  -print, -print0     the path and a newline, or a NUL
-  -printf FORMAT      what find(1) tells of FORMAT; %B is the time of birth
-  -ls                 a line as ls -dils has it
-  -fprint FILE, -fprint0 FILE, -fprintf FILE FORMAT, -fls FILE
-                      the same, written to FILE
-  -prune              do not go into this directory
-  -quit               end here
-
-  --help, --version   this text; the version
-
+const ENVIRONMENT: &str = "
 RINGFS_BACKEND=auto|ring|threads chooses how the kernel is asked.
 ";
+
+/// A word with what it does.
+fn line(word: &Word) -> String {
+    let form = format!("  {}", word.form());
+    let what = wrapped(word.doc.line, WIDTH - COLUMN).join(&format!("\n{:COLUMN$}", ""));
+    if form.len() + 2 > COLUMN {
+        format!("{form}\n{:COLUMN$}{what}\n", "")
+    } else {
+        format!("{form:COLUMN$}{what}\n")
+    }
+}
+
+/// `text` in lines of at most `width` columns, if no word of it is longer.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.len() + 1 + word.len() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn help_names_the_program() {
-        assert!(help(b"./find").starts_with(b"Usage: ./find ["));
+    fn every_line_fits_and_every_word_is_there() {
+        let text = String::from_utf8(help(b"find")).unwrap();
+        assert!(text.starts_with("Usage: find ["), "{text}");
+        for line in text.lines() {
+            assert!(line.len() <= WIDTH, "{line}");
+            assert_eq!(line, line.trim_end());
+        }
+        for word in words().iter().filter(|word| word.doc.is_here) {
+            assert!(
+                text.contains(&format!("  {}", word.form())),
+                "{}",
+                word.name
+            );
+        }
+    }
+
+    #[test]
+    fn texts_are_wrapped_between_words() {
+        assert_eq!(wrapped("a bc def g", 4), ["a bc", "def", "g"]);
+        assert_eq!(wrapped("too-long a", 4), ["too-long", "a"]);
     }
 }

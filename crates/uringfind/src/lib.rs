@@ -31,6 +31,7 @@ mod files;
 mod format;
 mod fs_type;
 mod help;
+mod hint;
 mod listing;
 mod message;
 mod names;
@@ -46,6 +47,9 @@ mod regex;
 mod run;
 mod window;
 mod writer;
+
+#[doc(hidden)]
+pub use primary::{Doc, InBfs, Section, Word, words};
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -98,6 +102,12 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
         Err(failure) => {
             for message in failure.messages(&messages) {
                 writer.message(&message);
+            }
+            if std::io::stderr().is_terminal()
+                && let Some(word) = failure.unknown_word
+                && let Some(hint) = hint::hint(program.as_bytes(), &arguments, word)
+            {
+                writer.message(&messages.plain(&hint));
             }
             writer.fail();
             writer.finish()

@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use crate::debug;
 use crate::failure::Failure;
 use crate::order::Level;
-use crate::primary::parse_jobs;
+use crate::primary::{Doc, parse_jobs};
 use crate::regex::Syntax;
 
 /// What holds for the whole search.
@@ -84,6 +84,75 @@ impl Environment {
         }
     }
 }
+
+/// The words that [`leading`] reads. Those that may also stand in the expression are in the table of
+/// primaries.
+pub(crate) const LEADING: &[(&str, Doc)] = &[
+    (
+        "H",
+        Doc::leading("", "follow symbolic links only if they are starting points")
+            .tested_in("links"),
+    ),
+    (
+        "L",
+        Doc::leading("", "follow symbolic links").tested_in("options"),
+    ),
+    (
+        "P",
+        Doc::leading("", "do not follow symbolic links (the default)").tested_in("links"),
+    ),
+    (
+        "D",
+        Doc::leading(
+            "WHAT",
+            "accepted for the sake of old command lines; -D help tells more",
+        )
+        .in_bfs("other words")
+        .values(&[
+            "all", "exec", "help", "opt", "rates", "search", "stat", "time", "tree",
+        ])
+        .differs("the texts are this program's")
+        .tested_in("options"),
+    ),
+    (
+        "O",
+        Doc::leading(
+            "LEVEL",
+            "how eagerly tests are reordered, 0 to 3; 2 is the default",
+        )
+        .attached()
+        .in_bfs("3 is the default; 4 and fast as well")
+        .tested_in("parse_errors"),
+    ),
+    (
+        "E",
+        Doc::leading("", "the same as -regextype posix-extended")
+            .added()
+            .tested_in("bfs_words")
+            .not_yet(),
+    ),
+    (
+        "s",
+        Doc::leading(
+            "",
+            "visit the entries of a directory in the order of their bytes",
+        )
+        .added()
+        .tested_in("bfs_words")
+        .not_yet(),
+    ),
+    (
+        "x",
+        Doc::leading("", "the same as -xdev")
+            .added()
+            .tested_in("bfs_words")
+            .not_yet(),
+    ),
+    (
+        "-",
+        Doc::leading("", "no further option follows").tested_in("parse_errors"),
+    ),
+];
 
 /// What stands before the starting points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -24,7 +24,7 @@ use crate::names::Names;
 use crate::options::{self, Environment, Leading, Options};
 use crate::order;
 use crate::output::Receiver;
-use crate::primary::{self, Effect, Kind, Parsed, Refusal, default_print, option_predicate};
+use crate::primary::{self, Effect, Parsed, Refusal, Section, default_print, option_predicate};
 use crate::receiver::{Forward, Receive};
 use tree::{Content, Token};
 
@@ -209,9 +209,9 @@ impl<'a> Parser<'a> {
             return Err(self.misplaced_path(typed));
         }
         let Some(entry) = primary::find(typed) else {
-            return Err(Failure::of(&[b"unknown predicate `", typed, b"'"]));
+            return Err(Failure::unknown_word(self.next - 1, typed));
         };
-        self.note_position(entry.kind, typed);
+        self.note_position(entry.doc.section, typed);
         let parsed = (entry.parse)(self, typed).map_err(|refusal| match refusal {
             Refusal::MissingArgument => Failure::of(&[b"missing argument to `", typed, b"'"]),
             Refusal::Invalid => Failure::of(&[b"invalid predicate `", typed, b"'"]),
@@ -240,13 +240,10 @@ impl<'a> Parser<'a> {
     }
 
     /// Warns of a global option behind a test.
-    fn note_position(&mut self, kind: Kind, typed: &'a [u8]) {
-        match kind {
-            Kind::PositionalOption => {}
-            Kind::Other => {
-                self.first_other.get_or_insert(typed);
-            }
-            Kind::GlobalOption => {
+    fn note_position(&mut self, section: Section, typed: &'a [u8]) {
+        match section {
+            Section::Positional => {}
+            Section::Global => {
                 if let Some(first) = self.first_other.filter(|_| self.warns()) {
                     self.warn(&[
                         b"warning: you have specified the global option ",
@@ -259,6 +256,9 @@ impl<'a> Parser<'a> {
                           Please specify global options before other arguments.",
                     ]);
                 }
+            }
+            _ => {
+                self.first_other.get_or_insert(typed);
             }
         }
     }

@@ -2,24 +2,24 @@
 
 use fscall::Access;
 
-use super::{Cost, Entry, Kind, Needs, Parsed, Predicate, Primary};
+use super::{Cost, Doc, Entry, Needs, Parsed, Predicate, Primary};
 use crate::estimate::Chance;
 use crate::file::File;
 
 pub(super) const ENTRIES: &[Entry] = &[
     Entry {
         name: "readable",
-        kind: Kind::Other,
+        doc: Doc::test("", "may be read by this user").tested_in("stat_tests"),
         parse: |_, _| Ok(test(Access::READ, 0.9)),
     },
     Entry {
         name: "writable",
-        kind: Kind::Other,
+        doc: Doc::test("", "may be written by this user").tested_in("stat_tests"),
         parse: |_, _| Ok(test(Access::WRITE, 0.9)),
     },
     Entry {
         name: "executable",
-        kind: Kind::Other,
+        doc: Doc::test("", "may be executed or searched by this user").tested_in("stat_tests"),
         parse: |_, _| Ok(test(Access::EXECUTE, 0.2)),
     },
 ];

@@ -1,7 +1,7 @@
 //! Tests by age: `-amin`, `-mtime` and their relatives.
 
 use super::stamp::Stamp;
-use super::{Entry, Kind, Needs, Parsed, Predicate, Primary, Refusal};
+use super::{Doc, Entry, Needs, Parsed, Predicate, Primary, Refusal};
 use crate::estimate;
 use crate::failure::Failure;
 use crate::file::File;
@@ -9,24 +9,24 @@ use crate::parse::{Comparison, Parser};
 use crate::window::{Misfit, Window, split_sign};
 
 macro_rules! ages {
-    ($($name:literal $parse:ident $stamp:ident)*) => {
+    ($($name:literal $parse:ident $stamp:ident $doc:expr;)*) => {
         &[$(Entry {
             name: $name,
-            kind: Kind::Other,
+            doc: $doc.tested_in("times"),
             parse: |parser, typed| $parse(parser, typed, Stamp::$stamp),
         }),*]
     };
 }
 
 pub(super) const ENTRIES: &[Entry] = ages! {
-    "Bmin" minutes Birth
-    "Btime" days Birth
-    "amin" minutes Access
-    "atime" days Access
-    "cmin" minutes Change
-    "ctime" days Change
-    "mmin" minutes Modification
-    "mtime" days Modification
+    "amin" minutes Access Doc::test("[+-]N", "accessed N minutes ago");
+    "cmin" minutes Change Doc::test("[+-]N", "its status changed N minutes ago");
+    "mmin" minutes Modification Doc::test("[+-]N", "modified N minutes ago");
+    "Bmin" minutes Birth Doc::test("[+-]N", "born N minutes ago").added();
+    "atime" days Access Doc::test("[+-]N", "accessed N days of 24 hours ago");
+    "ctime" days Change Doc::test("[+-]N", "its status changed N days of 24 hours ago");
+    "mtime" days Modification Doc::test("[+-]N", "modified N days of 24 hours ago");
+    "Btime" days Birth Doc::test("[+-]N", "born N days of 24 hours ago").added();
 };
 
 fn minutes(parser: &mut Parser<'_>, typed: &[u8], stamp: Stamp) -> Result<Parsed, Refusal> {

@@ -1,17 +1,17 @@
 //! `-true` and `-false`.
 
-use super::{Entry, Kind, Needs, Parsed, Predicate, Primary};
+use super::{Doc, Entry, Needs, Parsed, Predicate, Primary};
 use crate::file::File;
 
 pub(super) const ENTRIES: &[Entry] = &[
     Entry {
         name: "true",
-        kind: Kind::Other,
+        doc: Doc::test("", "always true").tested_in("walk"),
         parse: |_, _| Ok(Parsed::Predicate(constant(true))),
     },
     Entry {
         name: "false",
-        kind: Kind::Other,
+        doc: Doc::test("", "never true").tested_in("walk"),
         parse: |_, _| Ok(Parsed::Predicate(constant(false))),
     },
 ];

@@ -2,12 +2,14 @@
 
 use fscall::mounts::FsTypes;
 
-use super::{Entry, Kind, not_yet};
+use super::{Doc, Entry, not_yet};
 use crate::failure::Failure;
 
 pub(super) const ENTRIES: &[Entry] = &[Entry {
     name: "context",
-    kind: Kind::Other,
+    doc: Doc::test("PATTERN", "its SELinux context matches a shell pattern")
+        .differs("refused where SELinux is enabled")
+        .tested_in("stat_tests"),
     parse: |parser, typed| {
         parser.argument()?;
         let is_enabled = FsTypes::read().is_ok_and(|types| types.contains(b"selinuxfs"));

@@ -1,10 +1,10 @@
 //! `-daystart`.
 
-use super::{Entry, Kind, Parsed};
+use super::{Doc, Entry, Parsed};
 
 pub(super) const ENTRIES: &[Entry] = &[Entry {
     name: "daystart",
-    kind: Kind::PositionalOption,
+    doc: Doc::positional("", "count the ages that follow from the end of today").tested_in("times"),
     parse: |parser, _| {
         parser.day.start_at_midnight();
         Ok(Parsed::Nothing)

@@ -2,19 +2,22 @@
 
 use fscall::{FileType, Unlink, unlinkat, with_c_path};
 
-use super::{Effect, Entry, Kind, Needs, Parse, Parsed, Predicate, Primary};
+use super::{Doc, Effect, Entry, Needs, Parse, Parsed, Predicate, Primary};
 use crate::file::File;
 use crate::quote::quote;
 
 pub(super) const ENTRIES: &[Entry] = &[
     Entry {
         name: "delete",
-        kind: Kind::Other,
+        doc: Doc::action("", "delete it; what is in a directory comes before it")
+            .tested_in("delete"),
         parse: PARSE,
     },
     Entry {
         name: "rm",
-        kind: Kind::Other,
+        doc: Doc::action("", "the same as -delete")
+            .added()
+            .tested_in("delete"),
         parse: PARSE,
     },
 ];

@@ -1,6 +1,6 @@
 //! `-mindepth` and `-maxdepth`.
 
-use super::{Entry, Kind, Parsed, Refusal, number};
+use super::{Doc, Entry, Parsed, Refusal, number};
 use crate::failure::Failure;
 use crate::parse::Parser;
 use crate::quote::quote;
@@ -8,7 +8,11 @@ use crate::quote::quote;
 pub(super) const ENTRIES: &[Entry] = &[
     Entry {
         name: "mindepth",
-        kind: Kind::GlobalOption,
+        doc: Doc::global(
+            "N",
+            "pass over what is less than N levels below a starting point",
+        )
+        .tested_in("walk"),
         parse: |parser, typed| {
             parser.options.min_depth = depth(parser, typed)?;
             Ok(Parsed::Option)
@@ -16,7 +20,8 @@ pub(super) const ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "maxdepth",
-        kind: Kind::GlobalOption,
+        doc: Doc::global("N", "look no deeper than N levels below a starting point")
+            .tested_in("walk"),
         parse: |parser, typed| {
             parser.options.max_depth = Some(depth(parser, typed)?);
             Ok(Parsed::Option)

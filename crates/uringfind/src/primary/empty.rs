@@ -6,12 +6,13 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use fscall::{Dirents, OFlags, StatxMask};
 
-use super::{Entry, Kind, Needs, Parsed, Predicate, Primary};
+use super::{Doc, Entry, Needs, Parsed, Predicate, Primary};
 use crate::file::File;
 
 pub(super) const ENTRIES: &[Entry] = &[Entry {
     name: "empty",
-    kind: Kind::Other,
+    doc: Doc::test("", "a file of no bytes or a directory with nothing in it")
+        .tested_in("stat_tests"),
     parse: |_, _| {
         Ok(Parsed::Predicate(Predicate::test(
             Empty,

@@ -1,13 +1,17 @@
 //! `-exec`, `-execdir`, `-ok` and `-okdir`.
 
-use super::Entry;
-use super::Kind;
+use super::{Doc, Entry};
 use crate::exec::{Action, parse};
 
 pub(super) const ENTRIES: &[Entry] = &[
     Entry {
         name: "exec",
-        kind: Kind::Other,
+        doc: Doc::action(
+            "COMMAND... ;|{} +",
+            "run a command with the path for {}; true if it succeeds; \
+             with +, for many paths at once",
+        )
+        .tested_in("exec"),
         parse: |parser, typed| {
             let action = Action {
                 name: "-exec",
@@ -19,7 +23,11 @@ pub(super) const ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "execdir",
-        kind: Kind::Other,
+        doc: Doc::action(
+            "COMMAND... ;|{} +",
+            "as -exec, in the directory of the file",
+        )
+        .tested_in("exec"),
         parse: |parser, typed| {
             let action = Action {
                 name: "-execdir",
@@ -31,7 +39,7 @@ pub(super) const ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "ok",
-        kind: Kind::Other,
+        doc: Doc::action("COMMAND... ;", "as -exec, after asking").tested_in("exec"),
         parse: |parser, typed| {
             let action = Action {
                 name: "-ok",
@@ -43,7 +51,7 @@ pub(super) const ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "okdir",
-        kind: Kind::Other,
+        doc: Doc::action("COMMAND... ;", "as -execdir, after asking").tested_in("exec"),
         parse: |parser, typed| {
             let action = Action {
                 name: "-okdir",

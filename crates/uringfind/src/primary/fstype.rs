@@ -4,7 +4,7 @@ use fscall::mounts::FsTypes;
 use fscall::{CWD, Statx, StatxFlags, StatxMask};
 
 use super::constant::constant;
-use super::{Entry, Kind, Needs, Parsed, Predicate, Primary, Refusal};
+use super::{Doc, Entry, Needs, Parsed, Predicate, Primary, Refusal};
 use crate::estimate::Chance;
 use crate::failure::Failure;
 use crate::file::File;
@@ -13,7 +13,7 @@ use crate::parse::Parser;
 
 pub(super) const ENTRIES: &[Entry] = &[Entry {
     name: "fstype",
-    kind: Kind::Other,
+    doc: Doc::test("FSTYPE", "on a file system of this type").tested_in("stat_tests"),
     parse: |parser, _| parse(parser),
 }];
 

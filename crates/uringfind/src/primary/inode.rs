@@ -3,14 +3,14 @@
 use fscall::{Statx, StatxMask};
 
 use super::number::comparison;
-use super::{Entry, Kind, Needs, Parsed, Predicate, Primary};
+use super::{Doc, Entry, Needs, Parsed, Predicate, Primary};
 use crate::file::File;
 use crate::parse::Comparison;
 
 pub(super) const ENTRIES: &[Entry] = &[
     Entry {
         name: "inum",
-        kind: Kind::Other,
+        doc: Doc::test("[+-]N", "the number of its inode is N").tested_in("stat_tests"),
         parse: |parser, typed| {
             let (comparison, number) = comparison(parser, typed)?;
             Ok(Parsed::Predicate(Predicate::test(
@@ -22,7 +22,7 @@ pub(super) const ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "links",
-        kind: Kind::Other,
+        doc: Doc::test("[+-]N", "has N names (hard links)").tested_in("stat_tests"),
         parse: |parser, typed| {
             let (comparison, number) = comparison(parser, typed)?;
             let chance = match number {

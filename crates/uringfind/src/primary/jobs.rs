@@ -3,13 +3,21 @@
 
 use std::num::NonZeroUsize;
 
-use super::{Entry, Kind, Parsed};
+use super::{Doc, Entry, Parsed};
 use crate::failure::Failure;
 use crate::quote::quote;
 
+const DOC: Doc = Doc::global(
+    "N",
+    "at most N calls in flight; may also stand in front of the starting points, \
+     and without a space",
+)
+.added()
+.tested_in("parse_errors");
+
 pub(super) const ENTRIES: &[Entry] = &[Entry {
     name: "j",
-    kind: Kind::GlobalOption,
+    doc: DOC,
     parse: |parser, _| {
         parser.options.jobs = Some(parse_jobs(parser.argument()?)?);
         Ok(Parsed::Option)
@@ -19,7 +27,7 @@ pub(super) const ENTRIES: &[Entry] = &[Entry {
 /// The form with the number in the same argument.
 pub(super) const ATTACHED: Entry = Entry {
     name: "jN",
-    kind: Kind::GlobalOption,
+    doc: DOC,
     parse: |parser, typed| {
         parser.options.jobs = Some(parse_jobs(typed.strip_prefix(b"-j").unwrap_or(typed))?);
         Ok(Parsed::Option)

@@ -2,7 +2,7 @@
 
 use fscall::{FileType, Statx, StatxMask};
 
-use super::{Cost, Entry, Kind, Needs, Parsed, Predicate, Primary, Refusal};
+use super::{Cost, Doc, Entry, Needs, Parsed, Predicate, Primary, Refusal};
 use crate::estimate;
 use crate::file::File;
 use crate::parse::Parser;
@@ -11,12 +11,16 @@ use crate::pattern::{Case, Pattern};
 pub(super) const ENTRIES: &[Entry] = &[
     Entry {
         name: "lname",
-        kind: Kind::Other,
+        doc: Doc::test(
+            "PATTERN",
+            "a symbolic link whose target matches a shell pattern",
+        )
+        .tested_in("links"),
         parse: |parser, _| parse(parser, Case::Matters),
     },
     Entry {
         name: "ilname",
-        kind: Kind::Other,
+        doc: Doc::test("PATTERN", "as -lname, in upper or lower case").tested_in("stat_tests"),
         parse: |parser, _| parse(parser, Case::Ignored),
     },
 ];

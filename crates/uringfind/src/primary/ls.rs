@@ -2,7 +2,7 @@
 
 use fscall::{FileType, StatxMask};
 
-use super::{Effect, Entry, Kind, Needs, Parsed, Predicate, Primary};
+use super::{Doc, Effect, Entry, Needs, Parsed, Predicate, Primary};
 use crate::file::File;
 use crate::files::Opened;
 use crate::listing::{self, Clock, Listing};
@@ -12,12 +12,12 @@ use crate::parse::Parser;
 pub(super) const ENTRIES: &[Entry] = &[
     Entry {
         name: "ls",
-        kind: Kind::Other,
+        doc: Doc::action("", "print a line as ls -dils does").tested_in("ls"),
         parse: |parser, _| Ok(action(parser, &Opened::output())),
     },
     Entry {
         name: "fls",
-        kind: Kind::Other,
+        doc: Doc::action("FILE", "as -ls, into FILE").tested_in("ls"),
         parse: |parser, _| {
             let name = parser.argument()?;
             let opened = parser.files.open(name)?;

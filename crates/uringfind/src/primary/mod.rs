@@ -7,6 +7,7 @@ mod context;
 mod daystart;
 mod delete;
 mod depth;
+mod doc;
 mod empty;
 mod exec;
 mod fstype;
@@ -46,9 +47,11 @@ use fscall::StatxMask;
 use crate::estimate::Chance;
 use crate::failure::Failure;
 use crate::file::File;
+use crate::options::LEADING;
 use crate::parse::{Parser, Symbol};
 
 pub(crate) use constant::option_predicate;
+pub use doc::{Doc, InBfs, Section, Word};
 pub(crate) use jobs::parse_jobs;
 pub(crate) use print::default_print;
 
@@ -152,23 +155,13 @@ impl Cost {
 pub(crate) struct Entry {
     /// The name without its dash, which is also taken away from `-!` and the like.
     pub(crate) name: &'static str,
-    pub(crate) kind: Kind,
+    /// What is told of it, and where it may stand.
+    pub(crate) doc: Doc,
     pub(crate) parse: Parse,
 }
 
 /// How the words behind an [`Entry`]'s own are read. The name as it was typed comes along.
 pub(crate) type Parse = fn(&mut Parser<'_>, &[u8]) -> Result<Parsed, Refusal>;
-
-/// Where a word may stand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// Acts on the whole search: belongs in front of all tests.
-    GlobalOption,
-    /// Acts on what stands behind it.
-    PositionalOption,
-    /// Anything else.
-    Other,
-}
 
 /// What a word turned out to be.
 #[derive(Debug)]
@@ -239,6 +232,7 @@ const TABLE: &[&[Entry]] = &[
     used::ENTRIES,
     walking::ENTRIES,
     warn::ENTRIES,
+    not_yet::ENTRIES,
 ];
 
 /// Finds the word that was typed as `typed`.
@@ -253,6 +247,19 @@ pub(crate) fn find(typed: &[u8]) -> Option<&'static Entry> {
         .flatten()
         .find(|entry| entry.name.as_bytes() == name);
     known.or_else(|| jobs::is_attached(name).then_some(&jobs::ATTACHED))
+}
+
+/// All words, by section; in each by name, but operators by their strength.
+pub fn words() -> Vec<Word> {
+    let leading = LEADING.iter().map(|&(name, doc)| Word::new(name, doc));
+    let others = TABLE.iter().copied().flatten().chain([&newer::XY]);
+    let others = others.map(|entry| Word::new(entry.name, entry.doc));
+    let mut words: Vec<_> = leading.chain(others).collect();
+    words.sort_by_cached_key(|word| match word.doc.section {
+        Section::Operator => (Section::Operator, String::new()),
+        section => (section, word.name.to_lowercase()),
+    });
+    words
 }
 
 #[cfg(test)]

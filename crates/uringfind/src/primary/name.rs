@@ -1,6 +1,6 @@
 //! `-name` and `-iname`.
 
-use super::{Entry, Kind, Needs, Parsed, Predicate, Primary, Refusal};
+use super::{Doc, Entry, Needs, Parsed, Predicate, Primary, Refusal};
 use crate::estimate;
 use crate::file::File;
 use crate::parse::Parser;
@@ -10,12 +10,16 @@ use crate::quote::quote;
 pub(super) const ENTRIES: &[Entry] = &[
     Entry {
         name: "name",
-        kind: Kind::Other,
+        doc: Doc::test(
+            "PATTERN",
+            "the last part of the path matches a shell pattern",
+        )
+        .tested_in("walk"),
         parse: |parser, _| name(parser, Case::Matters, [b"-name", b"-wholename"]),
     },
     Entry {
         name: "iname",
-        kind: Kind::Other,
+        doc: Doc::test("PATTERN", "as -name, in upper or lower case").tested_in("stat_tests"),
         parse: |parser, _| name(parser, Case::Ignored, [b"-iname", b"-iwholename"]),
     },
 ];

@@ -3,7 +3,7 @@
 use fscall::{StatxMask, Timestamp};
 
 use super::stamp::Stamp;
-use super::{Entry, Kind, Needs, Parsed, Predicate, Primary, Refusal};
+use super::{Doc, Entry, Needs, Parsed, Predicate, Primary, Refusal};
 use crate::dates;
 use crate::estimate;
 use crate::failure::Failure;
@@ -12,31 +12,37 @@ use crate::parse::Parser;
 use crate::quote::quote;
 
 macro_rules! newer {
-    ($($name:literal $parse:ident $stamp:ident)*) => {
+    ($($name:literal $parse:ident $stamp:ident $doc:expr;)*) => {
         &[$(Entry {
             name: $name,
-            kind: Kind::Other,
+            doc: $doc.tested_in("times"),
             parse: |parser, _| $parse(parser, Stamp::$stamp),
         }),*]
     };
 }
 
 pub(super) const ENTRIES: &[Entry] = newer! {
-    "Bnewer" than_modification Birth
-    "Bsince" since Birth
-    "anewer" than_modification Access
-    "asince" since Access
-    "cnewer" than_modification Change
-    "csince" since Change
-    "msince" since Modification
-    "newer" than_modification Modification
-    "since" since Modification
+    "newer" than_modification Modification Doc::test("FILE", "modified later than FILE was");
+    "anewer" than_modification Access Doc::test("FILE", "accessed later than FILE was modified");
+    "cnewer" than_modification Change Doc::test("FILE", "its status changed later than FILE was modified");
+    "Bnewer" than_modification Birth Doc::test("FILE", "born later than FILE was modified").added();
+    "since" since Modification Doc::test("DATE", "modified later than DATE").added();
+    "msince" since Modification Doc::test("DATE", "the same as -since").added();
+    "asince" since Access Doc::test("DATE", "accessed later than DATE").added();
+    "csince" since Change Doc::test("DATE", "its status changed later than DATE").added();
+    "Bsince" since Birth Doc::test("DATE", "born later than DATE").added();
 };
 
 /// `-newerXY`, whatever the two letters are.
 pub(super) const XY: Entry = Entry {
     name: "newerXY",
-    kind: Kind::Other,
+    doc: Doc::test(
+        "REFERENCE",
+        "its time X is later than the time Y of REFERENCE; X and Y are of a (access), B (birth), \
+         c (status change), m (modification); with Y = t, REFERENCE is a date",
+    )
+    .differs("B is known")
+    .tested_in("times"),
     parse: xy,
 };
 

@@ -4,7 +4,7 @@ use fscall::{Statx, StatxMask};
 use hostproc::names;
 
 use super::number::{comparison, int};
-use super::{Entry, Kind, Needs, Parsed, Predicate, Primary, Refusal};
+use super::{Doc, Entry, Needs, Parsed, Predicate, Primary, Refusal};
 use crate::estimate::Chance;
 use crate::failure::Failure;
 use crate::file::File;
@@ -14,17 +14,17 @@ use crate::quote::quote;
 pub(super) const ENTRIES: &[Entry] = &[
     Entry {
         name: "uid",
-        kind: Kind::Other,
+        doc: Doc::test("[+-]N", "the number of its owner is N").tested_in("stat_tests"),
         parse: |parser, typed| by_number(parser, typed, Who::User),
     },
     Entry {
         name: "gid",
-        kind: Kind::Other,
+        doc: Doc::test("[+-]N", "the number of its group is N").tested_in("stat_tests"),
         parse: |parser, typed| by_number(parser, typed, Who::Group),
     },
     Entry {
         name: "user",
-        kind: Kind::Other,
+        doc: Doc::test("USER", "belongs to USER, a name or a number").tested_in("stat_tests"),
         parse: |parser, _| {
             let uid = user(parser.argument()?)?;
             Ok(Who::User.test(Comparison::Exactly, uid.into(), likely(uid.into())))
@@ -32,7 +32,7 @@ pub(super) const ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "group",
-        kind: Kind::Other,
+        doc: Doc::test("GROUP", "belongs to GROUP, a name or a number").tested_in("stat_tests"),
         parse: |parser, _| {
             let gid = group(parser.argument()?)?;
             // GNU find looks at the wrong number for its estimate, which is always 0.
@@ -41,12 +41,12 @@ pub(super) const ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "nouser",
-        kind: Kind::Other,
+        doc: Doc::test("", "its owner has no name").tested_in("stat_tests"),
         parse: |_, _| Ok(nameless(Who::User, 1e-3)),
     },
     Entry {
         name: "nogroup",
-        kind: Kind::Other,
+        doc: Doc::test("", "its group has no name").tested_in("stat_tests"),
         parse: |_, _| Ok(nameless(Who::Group, 1e-4)),
     },
 ];

@@ -1,6 +1,6 @@
 //! `-path`, also called `-wholename`, and `-ipath`, also called `-iwholename`.
 
-use super::{Entry, Kind, Needs, Parsed, Predicate, Primary, Refusal};
+use super::{Doc, Entry, Needs, Parsed, Predicate, Primary, Refusal};
 use crate::estimate;
 use crate::file::File;
 use crate::parse::Parser;
@@ -9,22 +9,22 @@ use crate::pattern::{Case, Pattern, matches_once};
 pub(super) const ENTRIES: &[Entry] = &[
     Entry {
         name: "path",
-        kind: Kind::Other,
+        doc: Doc::test("PATTERN", "the whole path matches a shell pattern").tested_in("walk"),
         parse: |parser, _| path(parser, b"path", Case::Matters),
     },
     Entry {
         name: "wholename",
-        kind: Kind::Other,
+        doc: Doc::test("PATTERN", "the same as -path").tested_in("walk"),
         parse: |parser, _| path(parser, b"wholename", Case::Matters),
     },
     Entry {
         name: "ipath",
-        kind: Kind::Other,
+        doc: Doc::test("PATTERN", "as -path, in upper or lower case").tested_in("stat_tests"),
         parse: |parser, _| path(parser, b"ipath", Case::Ignored),
     },
     Entry {
         name: "iwholename",
-        kind: Kind::Other,
+        doc: Doc::test("PATTERN", "the same as -ipath").tested_in("stat_tests"),
         parse: |parser, _| path(parser, b"iwholename", Case::Ignored),
     },
 ];

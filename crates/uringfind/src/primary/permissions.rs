@@ -3,7 +3,7 @@
 use fscall::{FileType, StatxMask};
 
 use super::mode::Mode;
-use super::{Entry, Kind, Needs, Parsed, Predicate, Primary, Refusal};
+use super::{Doc, Entry, Needs, Parsed, Predicate, Primary, Refusal};
 use crate::failure::Failure;
 use crate::file::File;
 use crate::parse::Parser;
@@ -11,7 +11,11 @@ use crate::quote::quote;
 
 pub(super) const ENTRIES: &[Entry] = &[Entry {
     name: "perm",
-    kind: Kind::Other,
+    doc: Doc::test(
+        "[-/]MODE",
+        "its permissions are MODE, with - all of it, with / any of it",
+    )
+    .tested_in("stat_tests"),
     parse: |parser, _| parse(parser),
 }];
 

@@ -1,6 +1,6 @@
 //! `-print`, `-print0`, and `-fprint`, `-fprint0`, which write to a file.
 
-use super::{Effect, Entry, Kind, Needs, Parsed, Predicate, Primary};
+use super::{Doc, Effect, Entry, Needs, Parsed, Predicate, Primary};
 use crate::file::File;
 use crate::files::Opened;
 use crate::output::Receiver;
@@ -10,17 +10,17 @@ use crate::quote::show_on_terminal;
 pub(super) const ENTRIES: &[Entry] = &[
     Entry {
         name: "print",
-        kind: Kind::Other,
+        doc: Doc::action("", "print the path and a newline").tested_in("output"),
         parse: |_, _| Ok(Parsed::Predicate(default_print())),
     },
     Entry {
         name: "print0",
-        kind: Kind::Other,
+        doc: Doc::action("", "print the path and a NUL").tested_in("printf"),
         parse: |_, _| Ok(Parsed::Predicate(action(Print0(None)))),
     },
     Entry {
         name: "fprint",
-        kind: Kind::Other,
+        doc: Doc::action("FILE", "as -print, into FILE").tested_in("printf"),
         parse: |parser, _| {
             let opened = open(parser)?;
             let to = parser.receiver_of(opened.to);
@@ -29,7 +29,7 @@ pub(super) const ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "fprint0",
-        kind: Kind::Other,
+        doc: Doc::action("FILE", "as -print0, into FILE").tested_in("printf"),
         parse: |parser, _| {
             let opened = open(parser)?;
             let to = parser.receiver_of(opened.to);

@@ -1,6 +1,6 @@
 //! `-printf` and `-fprintf`.
 
-use super::{Effect, Entry, Kind, Needs, Parsed, Predicate, Primary, Refusal};
+use super::{Doc, Effect, Entry, Needs, Parsed, Predicate, Primary, Refusal};
 use crate::failure::Failure;
 use crate::file::File;
 use crate::files::{Destination, Opened};
@@ -13,7 +13,10 @@ use crate::writer::Writer;
 pub(super) const ENTRIES: &[Entry] = &[
     Entry {
         name: "printf",
-        kind: Kind::Other,
+        doc: Doc::action("FORMAT", "print what FORMAT says; see find(1)")
+            .in_bfs("%w for %B")
+            .differs("%B is known")
+            .tested_in("printf"),
         parse: |parser, _| {
             let format = parser.argument()?;
             action(parser, Opened::output(), format)
@@ -21,7 +24,10 @@ pub(super) const ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "fprintf",
-        kind: Kind::Other,
+        doc: Doc::action("FILE FORMAT", "as -printf, into FILE")
+            .in_bfs("%w for %B")
+            .differs("%B is known")
+            .tested_in("printf"),
         parse: |parser, _| {
             let file = parser.argument()?;
             let format = parser

@@ -2,12 +2,12 @@
 
 use fscall::{FileType, StatxMask};
 
-use super::{Effect, Entry, Kind, Needs, Parsed, Predicate, Primary};
+use super::{Doc, Effect, Entry, Needs, Parsed, Predicate, Primary};
 use crate::file::File;
 
 pub(super) const ENTRIES: &[Entry] = &[Entry {
     name: "prune",
-    kind: Kind::Other,
+    doc: Doc::action("", "do not go into this directory").tested_in("walk"),
     parse: |parser, _| {
         // What comes after its contents is not looked at.
         let needs = if parser.options.contents_first {

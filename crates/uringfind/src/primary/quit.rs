@@ -1,11 +1,11 @@
 //! `-quit`.
 
-use super::{Effect, Entry, Kind, Needs, Parsed, Predicate, Primary};
+use super::{Doc, Effect, Entry, Needs, Parsed, Predicate, Primary};
 use crate::file::File;
 
 pub(super) const ENTRIES: &[Entry] = &[Entry {
     name: "quit",
-    kind: Kind::Other,
+    doc: Doc::action("", "end the search here").tested_in("walk"),
     parse: |_, _| {
         Ok(Parsed::Predicate(Predicate::action(
             Quit,

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{Entry, Kind, Needs, Parsed, Predicate, Primary, Refusal};
+use super::{Doc, Entry, Needs, Parsed, Predicate, Primary, Refusal};
 use crate::estimate;
 use crate::failure::Failure;
 use crate::file::File;
@@ -14,12 +14,12 @@ use crate::regex::{Encoding, Regex};
 pub(super) const ENTRIES: &[Entry] = &[
     Entry {
         name: "regex",
-        kind: Kind::Other,
+        doc: Doc::test("REGEX", "the whole path matches a regular expression").tested_in("regex"),
         parse: |parser, _| regex(parser, false),
     },
     Entry {
         name: "iregex",
-        kind: Kind::Other,
+        doc: Doc::test("REGEX", "as -regex, in upper or lower case").tested_in("regex"),
         parse: |parser, _| regex(parser, true),
     },
 ];

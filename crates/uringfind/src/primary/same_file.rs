@@ -4,13 +4,13 @@ use std::os::fd::OwnedFd;
 
 use fscall::{CWD, OFlags, Statx, StatxFlags, StatxMask};
 
-use super::{Entry, Kind, Needs, Parsed, Predicate, Primary, Refusal};
+use super::{Doc, Entry, Needs, Parsed, Predicate, Primary, Refusal};
 use crate::file::File;
 use crate::parse::Parser;
 
 pub(super) const ENTRIES: &[Entry] = &[Entry {
     name: "samefile",
-    kind: Kind::Other,
+    doc: Doc::test("FILE", "is FILE, by this or another name").tested_in("links"),
     parse: |parser, _| parse(parser),
 }];
 

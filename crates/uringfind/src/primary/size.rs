@@ -2,7 +2,7 @@
 
 use fscall::{Statx, StatxMask};
 
-use super::{Entry, Kind, Needs, Parsed, Predicate, Primary, Refusal};
+use super::{Doc, Entry, Needs, Parsed, Predicate, Primary, Refusal};
 use crate::estimate::Chance;
 use crate::failure::Failure;
 use crate::file::File;
@@ -10,7 +10,13 @@ use crate::parse::{Comparison, Parser};
 
 pub(super) const ENTRIES: &[Entry] = &[Entry {
     name: "size",
-    kind: Kind::Other,
+    doc: Doc::test(
+        "[+-]N[bckMGw]",
+        "takes N blocks of 512 bytes, or bytes, KiB, MiB, GiB, words of 2 bytes; \
+         a part counts as a whole",
+    )
+    .in_bfs("T and P as well")
+    .tested_in("walk"),
     parse,
 }];
 

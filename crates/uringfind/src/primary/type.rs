@@ -2,16 +2,25 @@
 
 use fscall::{FileType, Statx, StatxMask};
 
-use super::{Entry, Kind, Needs, Parsed, Predicate, Primary, Refusal, target};
+use super::{Doc, Entry, Needs, Parsed, Predicate, Primary, Refusal, target};
 use crate::estimate::{self, Chance};
 use crate::failure::Failure;
 use crate::file::File;
 use crate::parse::Parser;
 
+/// The letters as arguments.
+const NAMES: &[&str] = &["b", "c", "d", "f", "l", "p", "s"];
+
 pub(super) const ENTRIES: &[Entry] = &[
     Entry {
         name: "type",
-        kind: Kind::Other,
+        doc: Doc::test(
+            "TYPE[,TYPE...]",
+            "is of a type: b (block device), c (character device), d (directory), f (file), \
+             l (symbolic link), p (pipe), s (socket)",
+        )
+        .values(NAMES)
+        .tested_in("walk"),
         parse: |parser, _| {
             let (types, chance) = argument(parser, b"-type")?;
             Ok(Parsed::Predicate(Predicate::test(
@@ -23,7 +32,12 @@ pub(super) const ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "xtype",
-        kind: Kind::Other,
+        doc: Doc::test(
+            "TYPE[,TYPE...]",
+            "as -type, of what a symbolic link leads to; with -L, of the link",
+        )
+        .values(NAMES)
+        .tested_in("links"),
         parse: |parser, _| {
             let (types, chance) = argument(parser, b"-xtype")?;
             Ok(Parsed::Predicate(Predicate::test(

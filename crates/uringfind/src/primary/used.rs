@@ -3,7 +3,7 @@
 use fscall::{Statx, StatxMask, Timestamp};
 
 use super::age::overflow;
-use super::{Entry, Kind, Needs, Parsed, Predicate, Primary, Refusal};
+use super::{Doc, Entry, Needs, Parsed, Predicate, Primary, Refusal};
 use crate::estimate;
 use crate::failure::Failure;
 use crate::file::File;
@@ -12,7 +12,7 @@ use crate::window::{Misfit, Window};
 
 pub(super) const ENTRIES: &[Entry] = &[Entry {
     name: "used",
-    kind: Kind::Other,
+    doc: Doc::test("[+-]N", "accessed N days after its status changed").tested_in("times"),
     parse,
 }];
 

@@ -1,13 +1,13 @@
 //! Options about the way through the tree: `-depth`, `-d`, `-xdev`, `-mount`, `-follow`, `-noleaf`,
 //! `-ignore_readdir_race`, `-noignore_readdir_race` and `-files0-from`.
 
-use super::{Entry, Kind, Parsed};
+use super::{Doc, Entry, Parsed};
 use crate::options::Follow;
 
 pub(super) const ENTRIES: &[Entry] = &[
     Entry {
         name: "depth",
-        kind: Kind::GlobalOption,
+        doc: Doc::global("", "what is in a directory comes before it").tested_in("options"),
         parse: |parser, _| {
             parser.options.contents_first = true;
             Ok(Parsed::Option)
@@ -15,7 +15,7 @@ pub(super) const ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "d",
-        kind: Kind::GlobalOption,
+        doc: Doc::global("", "the same as -depth; deprecated").tested_in("options"),
         parse: |parser, _| {
             if parser.warns() {
                 parser.warn(&[
@@ -29,7 +29,7 @@ pub(super) const ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "xdev",
-        kind: Kind::GlobalOption,
+        doc: Doc::global("", "do not go into other file systems").tested_in("options"),
         parse: |parser, _| {
             parser.options.one_file_system = true;
             Ok(Parsed::Option)
@@ -37,7 +37,9 @@ pub(super) const ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "mount",
-        kind: Kind::GlobalOption,
+        doc: Doc::global("", "the same as -xdev")
+            .in_bfs("leaves mount points out")
+            .tested_in("options"),
         parse: |parser, _| {
             parser.options.one_file_system = true;
             Ok(Parsed::Option)
@@ -45,7 +47,7 @@ pub(super) const ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "follow",
-        kind: Kind::PositionalOption,
+        doc: Doc::positional("", "as -L, for what follows").tested_in("options"),
         parse: |parser, _| {
             parser.options.follow = Follow::Always;
             Ok(Parsed::Option)
@@ -54,12 +56,13 @@ pub(super) const ENTRIES: &[Entry] = &[
     // No file system's link counts are relied on anyway.
     Entry {
         name: "noleaf",
-        kind: Kind::GlobalOption,
+        doc: Doc::global("", "no effect; for old command lines").tested_in("options"),
         parse: |_, _| Ok(Parsed::Option),
     },
     Entry {
         name: "ignore_readdir_race",
-        kind: Kind::GlobalOption,
+        doc: Doc::global("", "say nothing of files that vanish during the search")
+            .tested_in("options"),
         parse: |parser, _| {
             parser.options.ignore_races = true;
             Ok(Parsed::Option)
@@ -67,7 +70,7 @@ pub(super) const ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "noignore_readdir_race",
-        kind: Kind::GlobalOption,
+        doc: Doc::global("", "undo -ignore_readdir_race").tested_in("options"),
         parse: |parser, _| {
             parser.options.ignore_races = false;
             Ok(Parsed::Option)
@@ -75,7 +78,11 @@ pub(super) const ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "files0-from",
-        kind: Kind::GlobalOption,
+        doc: Doc::global(
+            "FILE",
+            "read the starting points from FILE, a NUL behind each; - is standard input",
+        )
+        .tested_in("options"),
         parse: |parser, _| {
             parser.options.names_from = Some(parser.argument()?.to_vec());
             Ok(Parsed::Nothing)

@@ -1,11 +1,11 @@
 //! `-warn` and `-nowarn`.
 
-use super::{Entry, Kind, Parsed};
+use super::{Doc, Entry, Parsed};
 
 pub(super) const ENTRIES: &[Entry] = &[
     Entry {
         name: "warn",
-        kind: Kind::PositionalOption,
+        doc: Doc::positional("", "point out dubious usage").tested_in("parse_errors"),
         parse: |parser, _| {
             parser.options.warnings = true;
             Ok(Parsed::Option)
@@ -13,7 +13,7 @@ pub(super) const ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "nowarn",
-        kind: Kind::PositionalOption,
+        doc: Doc::positional("", "do not point out dubious usage").tested_in("parse_errors"),
         parse: |parser, _| {
             parser.options.warnings = false;
             Ok(Parsed::Option)
