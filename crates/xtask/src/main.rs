@@ -1,4 +1,4 @@
-//! Checks that need a compiler of their own kind, as `cargo xtask COMMAND`.
+//! Checks that need a compiler of their own kind, and pages that are made, as `cargo xtask COMMAND`.
 
 #![forbid(unsafe_code)]
 
@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use lexopt::prelude::*;
 
 mod asan;
+mod docs;
 mod fuzz;
 mod loom;
 mod step;
@@ -19,6 +20,7 @@ Commands:
   loom                the thread pool in every order of events
   fuzz [--seconds N]  the parser of directory entries on made-up bytes, for 20 seconds
   asan                the tests of drops, faults and crowds under AddressSanitizer
+  docs                write find-compat.md, uringfind's man page and its completions
 
 What cannot be done on this machine is printed as `skipped: NAME: REASON`.
 ";
@@ -27,6 +29,7 @@ enum Command {
     Loom,
     Fuzz { seconds: u32 },
     Asan,
+    Docs,
 }
 
 fn main() -> ExitCode {
@@ -45,6 +48,7 @@ fn main() -> ExitCode {
         Command::Loom => loom::run(),
         Command::Fuzz { seconds } => fuzz::run(seconds),
         Command::Asan => asan::run(),
+        Command::Docs => docs::run(),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -66,6 +70,7 @@ fn command() -> Result<Option<Command>, lexopt::Error> {
                 "loom" => Command::Loom,
                 "fuzz" => Command::Fuzz { seconds: 20 },
                 "asan" => Command::Asan,
+                "docs" => Command::Docs,
                 name => return Err(format!("no command {name:?}").into()),
             },
             (Long("seconds"), Some(Command::Fuzz { .. })) => Command::Fuzz {
