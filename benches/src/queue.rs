@@ -1,6 +1,6 @@
 //! Ways to share directories out among threads, to be compared on the same work.
 //!
-//! A thread has a [`Hand`] in what all share. It hands in the directories that it has found and takes
+//! A thread has a `Hand` in what all share. It hands in the directories that it has found and takes
 //! the next, until there is none left and none is being walked. What is done with a directory is a
 //! [`Work`]'s: [`files`] reads real ones, [`synthetic`] has none, so that only the sharing costs.
 

@@ -240,14 +240,17 @@ impl Bench {
             for way in &ours {
                 tree.forget()?;
                 let growth = peak::growth(std::slice::from_ref(way), &root, sizes)?;
-                let at = field.contenders.iter().position(|it| it.name == way.name);
+                let at = field.contenders.iter().position(|it| it.name() == way.name);
                 if let (Some(at), Some(&kib)) = (at, growth.first()) {
                     cells[at] = format!("{:.1}", report::megabytes(kib));
                 }
             }
             table.column("peak growth MB", cells);
             self.show(&table, rounds, &field.contenders[in_turns.len()..])?;
-            writeln!(self.out, "walkdir's pass was {requests_of_walkdir} requests.\n")?;
+            writeln!(
+                self.out,
+                "walkdir's pass was {requests_of_walkdir} requests.\n"
+            )?;
         }
         Ok(())
     }
