@@ -14,7 +14,11 @@ mod output;
 
 mod sync {
     pub(super) use loom::sync::{Mutex, MutexGuard};
-    pub(super) use std::sync::PoisonError;
+    use std::sync::PoisonError;
+
+    pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+        mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 use output::{Added, Output, Taken};

@@ -40,7 +40,8 @@ mod worker;
 
 /// What [`output`] is made of; its model has others.
 mod sync {
-    pub(super) use std::sync::{Mutex, MutexGuard, PoisonError};
+    pub(super) use blockpool::lock;
+    pub(super) use std::sync::{Mutex, MutexGuard};
 }
 
 pub use entry::{Entry, EntryRef};

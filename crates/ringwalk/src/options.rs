@@ -75,6 +75,25 @@ impl Rules {
         self.follow == Follow::All || self.once || self.boundary != Boundary::None || comes_late
     }
 
+    /// The fields to ask an entry for; `more` tells of further ones, where it is handed out.
+    pub(crate) fn mask_for(
+        &self,
+        entry: &EntryRef<'_>,
+        more: impl FnOnce() -> StatxMask,
+    ) -> StatxMask {
+        let mut mask = self.mask;
+        if entry.depth >= self.min_depth {
+            mask |= more();
+            if let Some(wanted) = &self.wanted {
+                mask |= wanted(entry);
+            }
+        }
+        if entry.file_type.is_none() {
+            mask |= StatxMask::TYPE;
+        }
+        mask
+    }
+
     /// Whether the entry is handed out or entered at all.
     pub(crate) fn admits(&self, entry: &EntryRef<'_>) -> bool {
         self.filter.as_ref().is_none_or(|test| test(entry))

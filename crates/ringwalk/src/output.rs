@@ -3,7 +3,7 @@
 //! This file is also compiled by the test that has a model checker try every order of its steps,
 //! with that one's locks in [`sync`](super::sync).
 
-use super::sync::{Mutex, MutexGuard, PoisonError};
+use super::sync::{Mutex, MutexGuard, lock};
 
 /// A directory's output that has not been emitted: `P` are its parts, `T` is the directory's task,
 /// waiting for its turn.
@@ -58,7 +58,7 @@ impl<P, T> Output<P, T> {
     }
 
     fn state(&self) -> MutexGuard<'_, State<P, T>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Adds parts, unless `is_over`. That is asked under the lock, so whoever takes everything apart

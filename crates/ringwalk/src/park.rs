@@ -1,7 +1,9 @@
 //! Directories that wait for the ring: no thread sleeps on them.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::Wake;
+
+use blockpool::lock;
 
 use crate::task::DirTask;
 use crate::visitor::OrderedVisitor;
@@ -30,7 +32,7 @@ impl<V: OrderedVisitor> Park<V> {
 
     /// Leaves the task here; gives it back if it was woken meanwhile.
     pub(crate) fn leave(&self, task: Box<DirTask<V>>) -> Option<Box<DirTask<V>>> {
-        let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut place = lock(&self.place);
         match std::mem::replace(&mut *place, Place::Empty) {
             Place::Woken => Some(task),
             Place::Empty | Place::Waiting(_) => {
@@ -43,7 +45,7 @@ impl<V: OrderedVisitor> Park<V> {
 
 impl<V: OrderedVisitor> Wake for Park<V> {
     fn wake(self: Arc<Self>) {
-        let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut place = lock(&self.place);
         match std::mem::replace(&mut *place, Place::Woken) {
             Place::Waiting(task) => {
                 *place = Place::Empty;

@@ -9,13 +9,13 @@ use fscall::mounts::Mounts;
 use fscall::{FileType, OFlags, Statx, StatxMask};
 
 use crate::access::{Access, Caution};
-use crate::chunk::{Chunk, Sorting};
+use crate::chunk::Chunk;
 use crate::entry::EntryRef;
 use crate::error::{Action, Error};
 use crate::node::{OPEN, OPEN_FOLLOWED};
-use crate::options::{Follow, Options, Sort};
+use crate::options::{Follow, Options};
 use crate::place::{Identity, Place};
-use crate::visit::{Known, Visible, identity, know};
+use crate::visit::{Known, Visible, fill, identity, know};
 use crate::visitor::{SerialVisitor, Visit};
 
 /// A directory on the way to where the walk is.
@@ -25,12 +25,16 @@ struct Level {
     /// Its path with a slash ends here in the walk's path; its name begins at `name`.
     end: usize,
     name: usize,
+    own: Own,
+    place: Place,
+    chunk: Chunk,
+}
+
+/// A directory as an entry, when it was visited or would have been.
+struct Own {
     ino: u64,
     followed: bool,
-    /// What was known of it when it was visited, or would have been.
     stat: Option<io::Result<Statx>>,
-    place: Option<Place>,
-    chunk: Chunk,
 }
 
 /// A walk.
@@ -50,13 +54,6 @@ pub(crate) struct Serial<'a, V> {
     root_len: usize,
     /// The directories that have been walked, where none is to be walked twice.
     seen: HashSet<Identity>,
-}
-
-/// An entry that is a directory to be walked.
-struct Descent {
-    name: Vec<u8>,
-    ino: u64,
-    known: Known,
 }
 
 impl<'a, V: SerialVisitor> Serial<'a, V> {
@@ -152,31 +149,14 @@ impl<'a, V: SerialVisitor> Serial<'a, V> {
         ino: u64,
     ) -> io::Result<Known> {
         let rules = &self.options.rules;
-        let dir = self.current();
-        let entry = EntryRef {
-            dir,
-            dir_path: &self.path,
-            name: name.to_bytes(),
-            depth,
-            root_len: self.root_len,
-            ino,
-            file_type,
-            followed: false,
-            stat: None,
-        };
-        let mut mask = rules.mask;
-        if depth >= rules.min_depth
-            && let Some(wanted) = &rules.wanted
-        {
-            mask |= wanted(&entry);
-        }
-        if file_type.is_none() {
-            mask |= StatxMask::TYPE;
-        }
+        let visible = visible(&self.levels, &self.path, self.root_len);
+        let entry = visible.bare(name.to_bytes(), ino, file_type);
+        let mask = rules.mask_for(&entry, StatxMask::empty);
+        let dir = visible.dir;
         let mut known = know(dir, name, file_type, mask, rules.follows(depth))?;
         if rules.follow == Follow::All
             && known.file_type.is_some_and(FileType::is_dir)
-            && self.levels.iter().any(|level| level.followed)
+            && self.levels.iter().any(|level| level.own.followed)
         {
             known.identity = known.identity.or_else(|| identity(dir, name));
         }
@@ -185,17 +165,8 @@ impl<'a, V: SerialVisitor> Serial<'a, V> {
 
     /// An entry that can't be looked at although it should have been followed.
     fn miss(&mut self, name: &[u8], depth: usize, error: io::Error) -> Visit {
-        let entry = EntryRef {
-            dir: current(&self.levels),
-            dir_path: &self.path,
-            name,
-            depth,
-            root_len: self.root_len,
-            ino: 0,
-            file_type: Some(FileType::SYMLINK),
-            followed: false,
-            stat: None,
-        };
+        let visible = visible(&self.levels, &self.path, self.root_len);
+        let entry = visible.bare(name, 0, Some(FileType::SYMLINK));
         if !self.options.rules.admits(&entry) {
             return Visit::Continue;
         }
@@ -215,22 +186,16 @@ impl<'a, V: SerialVisitor> Serial<'a, V> {
             ..
         } = self;
         let entry = EntryRef {
-            dir: current(levels),
-            dir_path: path,
-            name,
-            depth,
-            root_len: *root_len,
-            ino,
-            file_type: known.file_type,
             followed: known.followed,
             stat: known.stat.as_ref().map(Result::as_ref),
+            ..visible(levels, path, *root_len).bare(name, ino, known.file_type)
         };
         if !rules.admits(&entry) {
             return Visit::Continue;
         }
         let is_dir = entry.file_type.is_some_and(FileType::is_dir);
         if is_dir && let Some(identity) = known.identity {
-            let is_same = |level: &Level| level.place.is_some_and(|it| it.identity == identity);
+            let is_same = |level: &Level| level.place.identity == identity;
             if let Some(ancestor) = levels.iter().position(is_same) {
                 let ancestor = &path[..levels[ancestor].end];
                 let ancestor = without_slash(ancestor).to_vec();
@@ -251,72 +216,61 @@ impl<'a, V: SerialVisitor> Serial<'a, V> {
         if !descends || visit != Visit::Continue {
             return visit;
         }
-        let name = name.to_vec();
-        self.descend(Descent { name, ino, known })
-    }
-
-    /// Goes into a directory.
-    fn descend(&mut self, descent: Descent) -> Visit {
-        let rules = &self.options.rules;
-        let opened = self.open(&descent);
-        let Descent { name, ino, known } = descent;
-        if let Some(progress) = &rules.progress {
-            progress.begun([&*self.path, &*name].concat());
-        }
-        let start = self.path.len();
-        let mut level = Level {
-            dir: None,
-            end: 0,
-            name: start,
+        let own = Own {
             ino,
             followed: known.followed,
             stat: known.stat,
-            place: None,
-            chunk: self.spare.pop().unwrap_or_default(),
         };
+        self.descend(name, own)
+    }
+
+    /// Goes into a directory.
+    fn descend(&mut self, name: &[u8], own: Own) -> Visit {
+        let opened = self.open(name, own.followed);
+        if let Some(progress) = &self.options.rules.progress {
+            progress.begun([&*self.path, name].concat());
+        }
         match opened {
             Ok(Some((dir, place))) => {
-                self.path.extend_from_slice(&name);
+                let start = self.path.len();
+                self.path.extend_from_slice(name);
                 if !name.ends_with(b"/") {
                     self.path.push(b'/');
                 }
-                level.end = self.path.len();
-                level.dir = Some(dir);
-                level.place = place;
-                self.levels.push(level);
+                self.levels.push(Level {
+                    dir: Some(dir),
+                    end: self.path.len(),
+                    name: start,
+                    own,
+                    place,
+                    chunk: self.spare.pop().unwrap_or_default(),
+                });
                 self.close_some();
                 Visit::Continue
             }
             // Where contents come first its own turn has not come yet.
-            Ok(None) => self.late(&level, &name),
+            Ok(None) => self.late(&own, name),
             Err(error) => {
-                let (dir, depth) = (current(&self.levels), self.levels.len());
-                let entry = level.entry(dir, &self.path, &name, (depth, self.root_len));
-                let error = Error::new(Action::Open, entry.path_bytes(), depth, error);
+                let entry = own.entry(&visible(&self.levels, &self.path, self.root_len), name);
+                let error = Error::new(Action::Open, entry.path_bytes(), entry.depth, error);
                 match self.visitor.unopened(&entry, &error) {
                     Visit::Quit => Visit::Quit,
-                    Visit::Continue | Visit::Prune => self.late(&level, &name),
+                    Visit::Continue | Visit::Prune => self.late(&own, name),
                 }
             }
         }
     }
 
     /// Visits a directory whose contents came first.
-    fn late(&mut self, level: &Level, name: &[u8]) -> Visit {
+    fn late(&mut self, own: &Own, name: &[u8]) -> Visit {
         let rules = &self.options.rules;
-        let depth = self.levels.len();
-        if !rules.contents_first || depth < rules.min_depth {
+        if !rules.contents_first || self.levels.len() < rules.min_depth {
             return Visit::Continue;
         }
         if let Some(progress) = &rules.progress {
             progress.visited(1);
         }
-        let entry = level.entry(
-            current(&self.levels),
-            &self.path,
-            name,
-            (depth, self.root_len),
-        );
+        let entry = own.entry(&visible(&self.levels, &self.path, self.root_len), name);
         match self.visitor.visit(&entry) {
             Visit::Quit => Visit::Quit,
             Visit::Continue | Visit::Prune => Visit::Continue,
@@ -324,16 +278,16 @@ impl<'a, V: SerialVisitor> Serial<'a, V> {
     }
 
     /// Opens a directory; `None` if it is not to be walked.
-    fn open(&mut self, descent: &Descent) -> io::Result<Option<(OwnedFd, Option<Place>)>> {
+    fn open(&mut self, name: &[u8], followed: bool) -> io::Result<Option<(OwnedFd, Place)>> {
         let rules = &self.options.rules;
-        let followed = descent.known.followed;
-        let parent = self.levels.last().and_then(|level| level.place.as_ref());
-        let caution = Caution::new(rules, self.levels.is_empty(), parent, followed);
-        let dir = fscall::with_c_path(&descent.name, |name| {
-            if !caution.allows_now(self.current(), name)? {
+        let parent = self.levels.last().map(|level| &level.place);
+        let caution = Caution::new(rules, parent.is_none(), parent, followed);
+        let at = current(&self.levels);
+        let dir = fscall::with_c_path(name, |name| {
+            if !caution.allows_now(at, name)? {
                 return Ok(None);
             }
-            fscall::openat(self.current(), name, open_flags(followed)).map(Some)
+            fscall::openat(at, name, open_flags(followed)).map(Some)
         })?;
         let Some(dir) = dir else { return Ok(None) };
         // For where it has to be opened again.
@@ -342,11 +296,11 @@ impl<'a, V: SerialVisitor> Serial<'a, V> {
         if outside || rules.once && !self.seen.insert(place.identity) {
             return Ok(None);
         }
-        let is_same = |level: &Level| level.place.is_some_and(|it| it.identity == place.identity);
+        let is_same = |level: &Level| level.place.identity == place.identity;
         if followed && self.levels.iter().any(is_same) {
             return Err(io::Error::from_raw_os_error(libc::ELOOP));
         }
-        Ok(Some((dir, Some(place))))
+        Ok(Some((dir, place)))
     }
 
     /// Reads on in the innermost directory, or leaves it.
@@ -361,28 +315,15 @@ impl<'a, V: SerialVisitor> Serial<'a, V> {
         if level.chunk.has_ended() {
             return self.leave();
         }
-        let helps = || self.access.inode_order_helps(dir.as_fd());
-        let (fd, prefix) = (dir.as_fd(), &self.path);
-        let by_caller;
-        let sorting = match &self.options.rules.sort {
-            Sort::Listed => Sorting::Listed,
-            Sort::LargeByInode => Sorting::LargeByInode(&helps),
-            Sort::ByName => Sorting::ByName,
-            Sort::By(sort) => {
-                let visible = Visible {
-                    dir: fd,
-                    prefix,
-                    depth: depth + 1,
-                    root_len: self.root_len,
-                };
-                by_caller = move |found: &[crate::chunk::Found<'_>]| {
-                    let entries: Vec<_> = found.iter().map(|found| visible.entry(found)).collect();
-                    sort(&entries)
-                };
-                Sorting::By(&by_caller)
-            }
+        let bare = Visible {
+            dir: dir.as_fd(),
+            prefix: b"",
+            depth: depth + 1,
+            root_len: self.root_len,
         };
-        match level.chunk.fill(fd, &sorting) {
+        let prefix = |out: &mut Vec<u8>| out.extend_from_slice(&self.path);
+        let sort = &self.options.rules.sort;
+        match fill(&mut level.chunk, self.access, sort, &bare, prefix) {
             Ok(true) => Visit::Continue,
             Ok(false) => self.leave(),
             Err(error) => {
@@ -419,14 +360,15 @@ impl<'a, V: SerialVisitor> Serial<'a, V> {
             let path = without_slash(&self.path).to_vec();
             let error = Error::new(Action::Open, path, self.levels.len() - 1, error);
             // The rest of it can't be reached any more.
-            let visit = self.visitor.error(&error);
-            return if visit == Visit::Quit {
-                visit
-            } else {
-                self.leave()
+            if let Some(level) = self.levels.last_mut() {
+                level.chunk.reset();
+            }
+            return match self.visitor.error(&error) {
+                Visit::Quit => Visit::Quit,
+                Visit::Continue | Visit::Prune => Visit::Continue,
             };
         }
-        self.late(&level, &name)
+        self.late(&level.own, &name)
     }
 
     /// Closes outer directories where there are more than the walk may keep open.
@@ -449,13 +391,12 @@ impl<'a, V: SerialVisitor> Serial<'a, V> {
             return Ok(());
         }
         let is_same = |dir: &OwnedFd| {
-            let there = Place::of_fd(dir.as_fd()).ok();
-            there.map(|it| it.identity) == level.place.map(|it| it.identity)
+            Place::of_fd(dir.as_fd()).is_ok_and(|there| there.identity == level.place.identity)
         };
         let from_below = below
             .dir
             .as_ref()
-            .filter(|_| !below.followed)
+            .filter(|_| !below.own.followed)
             .and_then(|dir| fscall::openat(dir.as_fd(), c"..", OPEN).ok());
         let dir = match from_below.filter(is_same) {
             Some(dir) => Some(dir),
@@ -481,41 +422,35 @@ impl<'a, V: SerialVisitor> Serial<'a, V> {
             };
             let dir = at.as_ref().map_or(fscall::CWD, AsFd::as_fd);
             at = Some(fscall::with_c_path(name, |name| {
-                fscall::openat(dir, name, open_flags(level.followed))
+                fscall::openat(dir, name, open_flags(level.own.followed))
             })?);
         }
         at.ok_or_else(|| io::ErrorKind::NotFound.into())
     }
-
-    /// The directory whose entries are visited.
-    fn current(&self) -> BorrowedFd<'_> {
-        current(&self.levels)
-    }
 }
 
-impl Level {
-    /// The directory as its own entry.
-    fn entry<'a>(
-        &'a self,
-        dir: BorrowedFd<'a>,
-        dir_path: &'a [u8],
-        name: &'a [u8],
-        (depth, root_len): (usize, usize),
-    ) -> EntryRef<'a> {
+impl Own {
+    /// The directory as an entry among those that are visible where it was found.
+    fn entry<'a>(&'a self, visible: &Visible<'a>, name: &'a [u8]) -> EntryRef<'a> {
         EntryRef {
-            dir,
-            dir_path,
-            name,
-            depth,
-            root_len,
-            ino: self.ino,
-            file_type: Some(FileType::DIRECTORY),
             followed: self.followed,
             stat: self.stat.as_ref().map(Result::as_ref),
+            ..visible.bare(name, self.ino, Some(FileType::DIRECTORY))
         }
     }
 }
 
+/// What all entries share that are visited now.
+fn visible<'a>(levels: &'a [Level], path: &'a [u8], root_len: usize) -> Visible<'a> {
+    Visible {
+        dir: current(levels),
+        prefix: path,
+        depth: levels.len(),
+        root_len,
+    }
+}
+
+/// The directory whose entries are visited.
 fn current(levels: &[Level]) -> BorrowedFd<'_> {
     let dir = levels.last().and_then(|level| level.dir.as_ref());
     dir.map_or(fscall::CWD, AsFd::as_fd)

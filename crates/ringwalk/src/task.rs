@@ -10,16 +10,15 @@ use fscall::mounts::Mounts;
 
 use crate::access::{OpenDir, Opened};
 use crate::asked::Asked;
-use crate::chunk::{Chunk, Found, Sorting};
+use crate::chunk::Chunk;
 use crate::descriptors::Descriptor;
 use crate::entry::EntryRef;
 use crate::error::{Action, Error};
 use crate::node::{Node, Part};
-use crate::options::Sort;
 use crate::place::Place;
 use crate::span::Span;
 use crate::spread::Spread;
-use crate::visit::{Visible, Visited, cut};
+use crate::visit::{Visible, Visited, cut, fill};
 use crate::visitor::{OrderedVisitor, Visit};
 use crate::walker::{Turn, Walker};
 
@@ -324,31 +323,17 @@ impl<V: OrderedVisitor> DirTask<V> {
         let may_sleep = self.cold || turn.walker.access.is_ring();
         let chunk = &mut self.tools.chunk;
         let may_sleep = may_sleep && chunk.may_read();
-        let helps = || turn.walker.access.inode_order_helps(dir.as_fd());
-        let mut prefix = Vec::new();
-        let by_caller;
-        let sorting = match &turn.walker.options.rules.sort {
-            Sort::Listed => Sorting::Listed,
-            Sort::LargeByInode => Sorting::LargeByInode(&helps),
-            Sort::ByName => Sorting::ByName,
-            Sort::By(sort) => {
-                self.node.prefix(&mut prefix);
-                let visible = Visible {
-                    dir: dir.as_fd(),
-                    prefix: &prefix,
-                    depth: self.node.depth() + 1,
-                    root_len: self.node.root_len(),
-                };
-                by_caller = move |found: &[Found<'_>]| {
-                    let entries: Vec<_> = found.iter().map(|found| visible.entry(found)).collect();
-                    sort(&entries)
-                };
-                Sorting::By(&by_caller)
-            }
+        let bare = Visible {
+            dir: dir.as_fd(),
+            prefix: b"",
+            depth: self.node.depth() + 1,
+            root_len: self.node.root_len(),
         };
+        let prefix = |out: &mut Vec<u8>| self.node.prefix(out);
+        let (access, sort) = (&turn.walker.access, &turn.walker.options.rules.sort);
         let filled = turn
             .member
-            .asleep_if(may_sleep, || chunk.fill(dir.as_fd(), &sorting));
+            .asleep_if(may_sleep, || fill(chunk, access, sort, &bare, prefix));
         match filled {
             Ok(true) if self.slow || turn.walker.access.is_ring() => Stage::Ask,
             Ok(true) => Stage::Visit,

@@ -8,12 +8,13 @@ use std::sync::Arc;
 use blockpool::SleepWatch;
 use fscall::{FileType, Statx, StatxMask};
 
-use crate::access::{OpenDir, followed, has_servers};
-use crate::chunk::{Chunk, Found};
+use crate::access::{Access, OpenDir, followed, has_servers};
+use crate::chunk::{Chunk, Found, Sorting};
 use crate::entry::{EntryRef, lstat};
 use crate::error::{Action, Error};
 use crate::node::{Node, Part};
 use crate::options::Follow;
+use crate::options::Sort;
 use crate::place::{Identity, Place};
 use crate::span::Span;
 use crate::task::{DirTask, Tools};
@@ -39,18 +40,60 @@ pub(crate) struct Visible<'a> {
 
 impl<'a> Visible<'a> {
     pub(crate) fn entry(&self, found: &Found<'a>) -> EntryRef<'a> {
+        self.bare(found.name(), found.ino, found.file_type)
+    }
+
+    /// An entry of which the directory tells this, and nothing else is known.
+    pub(crate) fn bare(
+        &self,
+        name: &'a [u8],
+        ino: u64,
+        file_type: Option<FileType>,
+    ) -> EntryRef<'a> {
         EntryRef {
             dir: self.dir,
             dir_path: self.prefix,
-            name: found.name(),
+            name,
             depth: self.depth,
             root_len: self.root_len,
-            ino: found.ino,
-            file_type: found.file_type,
+            ino,
+            file_type,
             followed: false,
             stat: None,
         }
     }
+}
+
+/// Reads a directory's next entries, in the order that was asked for; false at its end. `visible` is the
+/// directory without its path, which `prefix` writes if the order takes it.
+pub(crate) fn fill(
+    chunk: &mut Chunk,
+    access: &Access,
+    sort: &Sort,
+    visible: &Visible<'_>,
+    prefix: impl FnOnce(&mut Vec<u8>),
+) -> io::Result<bool> {
+    let helps = || access.inode_order_helps(visible.dir);
+    let mut path = Vec::new();
+    let by_caller;
+    let sorting = match sort {
+        Sort::Listed => Sorting::Listed,
+        Sort::LargeByInode => Sorting::LargeByInode(&helps),
+        Sort::ByName => Sorting::ByName,
+        Sort::By(sort) => {
+            prefix(&mut path);
+            let visible = Visible {
+                prefix: &path,
+                ..*visible
+            };
+            by_caller = move |found: &[Found<'_>]| {
+                let entries: Vec<_> = found.iter().map(|found| visible.entry(found)).collect();
+                sort(&entries)
+            };
+            Sorting::By(&by_caller)
+        }
+    };
+    chunk.fill(visible.dir, &sorting)
 }
 
 /// How far the visits came.

@@ -250,17 +250,8 @@ impl<V: OrderedVisitor> Walker<V> {
 
     /// The fields to ask an entry for.
     pub(crate) fn mask_for(&self, entry: &EntryRef<'_>) -> StatxMask {
-        let mut mask = self.options.rules.mask;
-        if entry.depth >= self.options.rules.min_depth {
-            mask |= self.visitor.wants(entry);
-            if let Some(wanted) = &self.options.rules.wanted {
-                mask |= wanted(entry);
-            }
-        }
-        if entry.file_type.is_none() {
-            mask |= StatxMask::TYPE;
-        }
-        mask
+        let rules = &self.options.rules;
+        rules.mask_for(entry, || self.visitor.wants(entry))
     }
 
     /// Directories are visited after their contents, and not only handed out then.
