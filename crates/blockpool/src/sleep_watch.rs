@@ -56,11 +56,11 @@ impl SleepWatch {
         let now = Instant::now();
         let took = now.duration_since(self.last);
         self.last = now;
+        let waited = WAITED.try_with(Cell::take).unwrap_or(false);
         if took < SLOW {
             return false;
         }
         let switches = thread_usage().voluntary_switches;
-        let waited = WAITED.try_with(Cell::take).unwrap_or(false);
         std::mem::replace(&mut self.switches, switches) != switches && !waited
     }
 }
