@@ -1,8 +1,10 @@
 //! What has been asked and not been answered yet.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Condvar, Mutex};
 use std::time::{Duration, Instant};
+
+use blockpool::lock;
 
 /// Where an operation is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +65,7 @@ impl Flights {
         // A limit beyond what the clock can hold is none.
         let end = Instant::now().checked_add(limit);
         self.watchers.fetch_add(1, Ordering::SeqCst);
-        let mut guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut guard = lock(&self.lock);
         while self.total() > 0 {
             let left = end.map_or(Duration::from_hours(1), |end| {
                 end.saturating_duration_since(Instant::now())

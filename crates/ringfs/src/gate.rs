@@ -12,8 +12,10 @@
 use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::task::{Context, Wake, Waker};
+
+use blockpool::lock;
 
 use crate::capabilities::OperationKind;
 use crate::driver::{Driver, Shared};
@@ -127,7 +129,7 @@ impl Gate {
     }
 
     fn inside(&self) -> MutexGuard<'_, Inside> {
-        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.inside)
     }
 
     /// Lets operations that lead to one server through to the back ends of `driver`, or keeps them

@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
-use blockpool::{Crew, Member, Work};
+use blockpool::{Crew, Member, Work, lock};
 
 use crate::capabilities::Route;
 use crate::flights::Stage;
@@ -33,7 +33,7 @@ impl std::fmt::Debug for Queue {
 
 impl Queue {
     fn jobs(&self) -> MutexGuard<'_, VecDeque<Box<dyn Job>>> {
-        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.jobs)
     }
 }
 

@@ -2,8 +2,10 @@
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::task::{Context, Wake, Waker};
+
+use blockpool::lock;
 
 use fscall::Statx;
 
@@ -109,9 +111,7 @@ impl Gather {
     }
 
     fn collected(&self) -> MutexGuard<'_, Collected> {
-        self.collected
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        lock(&self.collected)
     }
 
     /// Takes one answer; gives out all if it was the last that was missing.

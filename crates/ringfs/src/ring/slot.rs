@@ -2,8 +2,10 @@
 //! passed.
 
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+
+use blockpool::lock;
 
 use super::{Ring, SetupError};
 
@@ -41,7 +43,7 @@ impl RingSlot {
         &self,
         start: impl FnOnce() -> Result<Ring, SetupError>,
     ) -> Result<Arc<Ring>, SetupError> {
-        let mut slot = self.attempt.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slot = lock(&self.attempt);
         if let Some(attempt) = &mut *slot
             && let Some(refusal) = attempt.refusal().cloned()
         {
@@ -63,14 +65,14 @@ impl RingSlot {
 
     /// The ring, if one was started.
     pub(crate) fn get(&self) -> Option<Arc<Ring>> {
-        let slot = self.attempt.lock().unwrap_or_else(PoisonError::into_inner);
+        let slot = lock(&self.attempt);
         slot.as_ref()?.ring.as_ref().ok().cloned()
     }
 
     /// Lets go of the ring, and makes none any more: its thread ends with its last operation.
     pub(crate) fn close(&self) {
         let error = io::Error::from_raw_os_error(libc::ECANCELED);
-        let mut slot = self.attempt.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slot = lock(&self.attempt);
         *slot = Some(Attempt {
             at: Instant::now(),
             ring: Err(SetupError::new("shut down", &error)),
