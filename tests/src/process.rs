@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use testkit::child::Rerun;
+pub use testkit::start::limit;
 
 /// A user without any rights.
 pub const NOBODY: u32 = 65_534;
@@ -89,20 +90,6 @@ pub fn become_user(id: u32) -> io::Result<()> {
     check(unsafe { libc::setgid(id) })?;
     // SAFETY: touches no memory.
     check(unsafe { libc::setuid(id) })
-}
-
-/// Sets soft and hard limit of a resource, such as `RLIMIT_NOFILE`. For use after a fork.
-///
-/// # Errors
-/// What setrlimit(2) answers.
-#[allow(unsafe_code)]
-pub fn limit(resource: libc::__rlimit_resource_t, most: u64) -> io::Result<()> {
-    let limit = libc::rlimit {
-        rlim_cur: most,
-        rlim_max: most,
-    };
-    // SAFETY: reads a `struct rlimit`.
-    check(unsafe { libc::setrlimit(resource, &raw const limit) })
 }
 
 /// Sets the soft limit of a resource alone, which may be raised again.

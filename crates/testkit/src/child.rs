@@ -21,12 +21,12 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::time::Duration;
 
 use crate::process::{self, Finished};
 use crate::seccomp::Filter;
+use crate::start::before_exec;
 
 /// Names the test that a child is to run as the child.
 const VARIABLE: &str = "TESTKIT_CHILD";
@@ -132,7 +132,6 @@ impl Rerun {
         finished
     }
 
-    #[allow(unsafe_code)]
     fn start(self) -> io::Result<Finished> {
         let mut command = Command::new(std::env::current_exe()?);
         command.args(["--exact", &self.test, "--nocapture", "--include-ignored"]);
@@ -146,8 +145,7 @@ impl Rerun {
             };
         }
         for action in self.before_exec {
-            // SAFETY: the contract of `before_exec` is that of this function: system calls alone.
-            unsafe { command.pre_exec(action) };
+            before_exec(&mut command, action);
         }
         process::run(&mut command, b"", self.limit)
     }

@@ -9,6 +9,7 @@
 //! | [`seccomp`] | system calls that fail with a chosen errno, or kill |
 //! | [`child`] | the running test once more, in a process of its own |
 //! | [`oracle`] | GNU find and a second program with the same arguments, compared |
+//! | [`start`] | limits and signals that a program is started with |
 //! | [`stdio`] | what a program finds when it begins: closed descriptors, a terminal |
 //! | [`strace`] | which system calls a program makes, and how often |
 //! | [`mod@skip`] | tests that cannot run here say so, loudly |
@@ -25,6 +26,7 @@ pub mod oracle;
 pub mod process;
 pub mod seccomp;
 pub mod skip;
+pub mod start;
 pub mod stdio;
 pub mod strace;
 pub mod time;

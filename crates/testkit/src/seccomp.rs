@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::sync::Arc;
 
@@ -13,6 +12,8 @@ use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
     SeccompRule, TargetArch,
 };
+
+use crate::start::before_exec;
 
 /// What happens to chosen system calls; all others work.
 #[derive(Debug, Clone, Default)]
@@ -82,11 +83,10 @@ impl Filter {
     }
 
     /// Makes `command` start its program under this filter.
-    #[allow(unsafe_code)]
     pub fn install<'c>(&self, command: &'c mut Command) -> &'c mut Command {
         let programs = self.compile();
-        // SAFETY: applying a compiled filter makes system calls and allocates nothing.
-        unsafe { command.pre_exec(move || programs.apply()) }
+        before_exec(command, move || programs.apply());
+        command
     }
 
     /// The filter as the kernel takes it, ready for use after a fork.

@@ -6,29 +6,22 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd};
-use std::os::unix::process::CommandExt;
 use std::process::Command;
+
+use crate::start::{before_exec, ignore};
 
 /// Closes a descriptor in the child.
 pub fn close(command: &mut Command, fd: i32) {
-    let close = move || {
+    before_exec(command, move || {
         // SAFETY: nothing in the child uses the descriptor between here and exec.
         unsafe { libc::close(fd) };
         Ok(())
-    };
-    // SAFETY: close is async-signal-safe.
-    unsafe { command.pre_exec(close) };
+    });
 }
 
 /// Ignores `SIGPIPE` in the child.
 pub fn ignore_sigpipe(command: &mut Command) {
-    let ignore = || {
-        // SAFETY: SIG_IGN is a valid disposition.
-        unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
-        Ok(())
-    };
-    // SAFETY: signal is async-signal-safe.
-    unsafe { command.pre_exec(ignore) };
+    before_exec(command, ignore(libc::SIGPIPE));
 }
 
 /// A pseudo-terminal: what is written to the second comes out of the first.

@@ -14,6 +14,7 @@ use common::{bytes, place, words};
 use testkit::oracle::{Answer, Case, FIND, NOBODY, Place, gnu_find};
 use testkit::process::LIMIT;
 use testkit::skip::needs_root;
+use testkit::start::{before_exec, block, ignore, limit};
 use testkit::stdio::{close, ignore_sigpipe};
 use testkit::{or_skip, tree};
 
@@ -322,46 +323,6 @@ const SURROUNDINGS: &str = "ls /proc/$$/fd; ulimit -a; env | sort; \
 const DESCRIPTORS: &str =
     "for fd in 0 1 2; do if test -e /proc/$$/fd/$fd; then echo $fd; echo $fd >&2; fi; done";
 
-/// Runs `change` between fork and exec.
-fn before_exec(command: &mut Command, change: impl Fn() + Send + Sync + 'static) {
-    let change = move || {
-        change();
-        Ok(())
-    };
-    // SAFETY: what the callers do is async-signal-safe.
-    unsafe { command.pre_exec(change) };
-}
-
-fn set_limit(resource: libc::__rlimit_resource_t, value: libc::rlim_t) {
-    let limit = libc::rlimit {
-        rlim_cur: value,
-        rlim_max: value,
-    };
-    // SAFETY: the structure is valid.
-    unsafe { libc::setrlimit(resource, &raw const limit) };
-}
-
-fn block(signals: &'static [i32]) -> impl Fn() + Send + Sync + 'static {
-    move || {
-        let mut set = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
-        // SAFETY: the pointer is valid for writes.
-        unsafe { libc::sigemptyset(set.as_mut_ptr()) };
-        for &signal in signals {
-            // SAFETY: the set was filled by sigemptyset.
-            unsafe { libc::sigaddset(set.as_mut_ptr(), signal) };
-        }
-        // SAFETY: as above; the old set is not asked for.
-        unsafe { libc::sigprocmask(libc::SIG_BLOCK, set.as_ptr(), std::ptr::null_mut()) };
-    }
-}
-
-fn ignore(signal: i32) -> impl Fn() + Send + Sync + 'static {
-    move || {
-        // SAFETY: SIG_IGN is a valid disposition.
-        unsafe { libc::signal(signal, libc::SIG_IGN) };
-    }
-}
-
 #[test]
 fn commands_find_what_find_was_started_with() {
     or_skip!(gnu_find());
@@ -378,14 +339,14 @@ fn commands_find_what_find_was_started_with() {
                 compare(&place, args, |command| before_exec(command, ignore(signal)));
             }
             compare(&place, args, |command| {
-                before_exec(command, || set_limit(libc::RLIMIT_NOFILE, 13));
+                before_exec(command, || limit(libc::RLIMIT_NOFILE, 13));
             });
             compare(&place, args, |command| {
-                before_exec(command, || set_limit(libc::RLIMIT_STACK, 1 << 20));
+                before_exec(command, || limit(libc::RLIMIT_STACK, 1 << 20));
             });
             compare(&place, args, |command| {
                 // With something to do before exec both are started in the same way.
-                before_exec(command, || ());
+                before_exec(command, || Ok(()));
                 command
                     .env_clear()
                     .env("A", "1")
@@ -417,7 +378,7 @@ fn few_processes() {
     or_skip!(needs_root("another user"));
     let place = filled();
     place.mode("t/s/u", 0o755);
-    for limit in [1, 2, 3] {
+    for most in [1, 2, 3] {
         for args in [
             ["t", "-print", "-exec", "echo", "{}", ";"],
             ["t", "-print", "-exec", "echo", "{}", "+"],
@@ -426,7 +387,7 @@ fn few_processes() {
             compare(&place, &args, |command| {
                 // A user that nobody else is, so that its processes are those of this test.
                 command.uid(61_234);
-                before_exec(command, move || set_limit(libc::RLIMIT_NPROC, limit));
+                before_exec(command, move || limit(libc::RLIMIT_NPROC, most));
             });
         }
     }
@@ -504,7 +465,7 @@ fn what_the_kernel_refuses_is_shared_out_again() {
     let case = place.case(["many", "-type", "f", "-exec", "printf", "%s\\n", "{}", "+"]);
     let mut command = case.command(place.program());
     // The kernel counts pointers, which the C library's limit leaves out.
-    before_exec(&mut command, || set_limit(libc::RLIMIT_STACK, 512 << 10));
+    before_exec(&mut command, || limit(libc::RLIMIT_STACK, 512 << 10));
     let answer = Answer::from(command.output().unwrap());
     assert_eq!(String::from_utf8_lossy(&answer.stderr), "");
     assert!(answer.status.success());
@@ -540,7 +501,7 @@ fn what_is_too_long() {
     for size in [100_000, 120_000, 128_000, 129_000] {
         let half = "x".repeat(size / 2);
         compare(&place, &["t", "-exec", "echo", "{}", "+"], |command| {
-            before_exec(command, || set_limit(libc::RLIMIT_STACK, 512 << 10));
+            before_exec(command, || limit(libc::RLIMIT_STACK, 512 << 10));
             command
                 .env_clear()
                 .env("PATH", "/bin")
