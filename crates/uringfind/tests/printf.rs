@@ -9,6 +9,7 @@ use std::ffi::OsString;
 use std::os::unix::fs::symlink;
 use std::time::SystemTime;
 
+use common::draw::number;
 use common::{bytes, place, words, zoo};
 use fastrand::Rng;
 use testkit::oracle::{Case, LOCALES, NOBODY, Place, gnu_find};
@@ -457,12 +458,6 @@ fn random_format(random: &mut Rng) -> Vec<u8> {
     }
     format.extend_from_slice(b"\n");
     format
-}
-
-fn number(variable: &str, default: u64) -> u64 {
-    std::env::var(variable)
-        .ok()
-        .map_or(default, |text| text.parse().expect(variable))
 }
 
 #[test]

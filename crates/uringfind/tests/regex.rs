@@ -7,6 +7,7 @@ mod common;
 
 use std::ffi::OsString;
 
+use common::draw::{number, pick};
 use common::{bytes, place, words};
 use fastrand::Rng;
 use testkit::or_skip;
@@ -156,13 +157,9 @@ const PIECES: &[&[u8]] = &[
     b"_",
 ];
 
-fn pick<'a>(random: &mut Rng, from: &[&'a [u8]]) -> &'a [u8] {
-    from[random.usize(..from.len())]
-}
-
 fn text(random: &mut Rng, from: &[&[u8]], longest: usize) -> Vec<u8> {
     (0..=random.usize(..longest))
-        .flat_map(|_| pick(random, from).to_vec())
+        .flat_map(|_| pick::<[u8]>(random, from).to_vec())
         .collect()
 }
 
@@ -176,7 +173,7 @@ fn fill(random: &mut Rng, place: &Place) {
         let mut name = text(random, LETTERS, 5);
         if random.bool() {
             name = [b"".as_slice(), b"a", b"b", b"ab"]
-                .map(|_| pick(random, &LETTERS[..9]))
+                .map(|_| pick::<[u8]>(random, &LETTERS[..9]))
                 .concat();
         }
         if name != b"." && name != b".." {
@@ -205,16 +202,16 @@ fn sound(random: &mut Rng, extended: bool, depth: usize, out: &mut Vec<u8>) {
                 }
                 out.extend(operator(b")"));
             }
-            2 => out.extend(pick(
+            2 => out.extend(pick::<[u8]>(
                 random,
                 &[b"\\1", b"\\b", b"\\<", b"\\>", b"\\B", b"^", b"$", b"\\'"],
             )),
             3..=4 => out.extend(b"."),
-            5 => out.extend(pick(
+            5 => out.extend(pick::<[u8]>(
                 random,
                 &[b"[^a]", b"[a-b]", b"[[:alpha:]]", b"[_1]", b"\\w", b"\\W"],
             )),
-            _ => out.extend(pick(random, &LETTERS[..10])),
+            _ => out.extend(pick::<[u8]>(random, &LETTERS[..10])),
         }
         match random.usize(..10) {
             0..=1 => out.push(b'*'),
@@ -222,7 +219,7 @@ fn sound(random: &mut Rng, extended: bool, depth: usize, out: &mut Vec<u8>) {
             3 => out.extend(operator(b"?")),
             4 => {
                 out.extend(operator(b"{"));
-                out.extend(pick(
+                out.extend(pick::<[u8]>(
                     random,
                     &[b"1", b"2", b"0,1", b"1,", b"1,3", b",2", b"0"],
                 ));
@@ -255,12 +252,6 @@ fn command_line(random: &mut Rng, kind: &str) -> Vec<OsString> {
         test.into(),
         bytes(&pattern),
     ]
-}
-
-fn number(variable: &str, default: u64) -> u64 {
-    std::env::var(variable)
-        .ok()
-        .map_or(default, |text| text.parse().expect(variable))
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 #![allow(dead_code)] // Each test program uses a part.
 
+pub(crate) mod draw;
 pub(crate) mod effects;
 pub(crate) mod zoo;
 

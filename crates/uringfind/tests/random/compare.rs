@@ -6,8 +6,8 @@ use std::path::Path;
 use fastrand::Rng;
 use testkit::oracle::{Answer, Case, Difference, FIND, Place};
 
+use crate::common::draw::one_in;
 use crate::common::on_terminal;
-use crate::draw::one_in;
 use crate::trees::{Plan, remains};
 
 /// How often a search that depends on the time is tried.

@@ -7,16 +7,15 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod compare;
-mod draw;
 mod searches;
 mod trees;
 mod words;
 
 use std::time::SystemTime;
 
+use common::draw::{number, one_in, pick};
 use common::place;
 use compare::{Search, View};
-use draw::{one_in, pick};
 use fastrand::Rng;
 use testkit::or_skip;
 use testkit::oracle::{LOCALES, NOBODY, Place, gnu_find};
@@ -26,12 +25,6 @@ use words::Known;
 
 /// Searches in one tree.
 const SEARCHES: u64 = 20;
-
-fn number(variable: &str, default: u64) -> u64 {
-    std::env::var(variable)
-        .ok()
-        .map_or(default, |text| text.parse().expect(variable))
-}
 
 /// Searches that leave the tree as it is.
 fn look(random: &mut Rng, place: &mut Place, known: &Known, privileged: bool, large: bool) {

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use fastrand::Rng;
 
-use crate::draw::{one_in, pick};
+use crate::common::draw::{one_in, pick};
 use crate::trees::{LIST, ROOT};
 use crate::words::Words;
 

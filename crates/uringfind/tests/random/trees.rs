@@ -14,8 +14,8 @@ use testkit::oracle::{NOBODY, Place};
 use testkit::process;
 use testkit::tree::fill as fill_large;
 
+use crate::common::draw::{one_in, pick};
 use crate::common::{bytes, contents};
-use crate::draw::{one_in, pick};
 
 /// The tree, in the directory that the programs run in.
 pub(crate) const ROOT: &str = "r";

@@ -7,8 +7,8 @@ use std::os::unix::fs::MetadataExt;
 use fastrand::Rng;
 use testkit::oracle::Place;
 
+use crate::common::draw::{one_in, pick};
 use crate::common::{bytes, lacks};
-use crate::draw::{one_in, pick};
 use crate::trees::OUTPUT;
 
 /// What stands behind a word.
