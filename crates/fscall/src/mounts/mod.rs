@@ -261,11 +261,7 @@ impl Mounts {
 /// part that FUSE file systems add, and nothing of btrfs and overlay, whose files have devices of
 /// their own. statmount(2) knows more where the answer has a unique mount id.
 pub fn fs_type_of_device(dev: (u32, u32)) -> Option<Vec<u8>> {
-    let table = std::fs::read("/proc/self/mountinfo").ok()?;
-    mountinfo::lines(&table)
-        .flatten()
-        .find(|mount| mount.dev == dev)
-        .map(|mount| mount.fs_type.to_vec())
+    FsTypes::read().ok()?.of_device(dev).map(<[u8]>::to_vec)
 }
 
 fn locality(kind: Option<Kind>) -> Locality {

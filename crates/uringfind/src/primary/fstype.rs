@@ -1,13 +1,14 @@
 //! `-fstype`.
 
 use fscall::mounts::FsTypes;
-use fscall::{CWD, Statx, StatxFlags, StatxMask};
+use fscall::{CWD, StatxFlags, StatxMask};
 
 use super::constant::constant;
 use super::{Doc, Entry, Needs, Parsed, Predicate, Primary, Refusal};
 use crate::estimate::Chance;
 use crate::failure::Failure;
 use crate::file::File;
+use crate::fs_type::fs_type;
 use crate::order::Level;
 use crate::parse::Parser;
 
@@ -26,43 +27,29 @@ fn parse(parser: &mut Parser<'_>) -> Result<Parsed, Refusal> {
     if parser.options.level >= Level(2) && name != b"afs" && !types.contains(name) {
         return Ok(Parsed::Predicate(constant(false)));
     }
-    let chance = chance(&types, name);
-    let test = OnType {
-        types,
-        name: name.to_vec(),
-    };
     Ok(Parsed::Predicate(Predicate::test(
-        test,
+        OnType(name.to_vec()),
         Needs::Stat(StatxMask::TYPE),
-        chance,
+        chance(name),
     )))
 }
 
 /// Most files are expected where `/` is.
-fn chance(types: &FsTypes, name: &[u8]) -> Chance {
+fn chance(name: &[u8]) -> Chance {
     let flags = StatxFlags::NO_AUTOMOUNT;
     match fscall::statx(CWD, Some(c"/"), flags, StatxMask::TYPE) {
-        Ok(root) if type_of(types, &root) == name => 0.7,
+        Ok(root) if fs_type(&root) == name => 0.7,
         Ok(_) => 0.3,
         Err(_) => 1.0,
     }
 }
 
-/// The type of the file system that a file is on.
-fn type_of<'a>(types: &'a FsTypes, file: &Statx) -> &'a [u8] {
-    types.of_device(file.dev_numbers()).unwrap_or(b"unknown")
-}
-
 /// On a file system of this type.
 #[derive(Debug)]
-struct OnType {
-    types: FsTypes,
-    name: Vec<u8>,
-}
+struct OnType(Vec<u8>);
 
 impl Primary for OnType {
     fn evaluate(&self, file: &mut File<'_>) -> bool {
-        let is_on = |it: &Statx| type_of(&self.types, it) == self.name;
-        file.stat().is_some_and(is_on)
+        file.stat().is_some_and(|it| fs_type(it) == self.0)
     }
 }
