@@ -22,6 +22,30 @@ pub(crate) struct Action {
     pub(crate) asks: bool,
 }
 
+impl Action {
+    /// In find's own directory, without a question.
+    pub(crate) const fn new(name: &'static str) -> Self {
+        Self {
+            name,
+            in_directory: false,
+            asks: false,
+        }
+    }
+
+    /// In the file's directory.
+    pub(crate) const fn in_directory(self) -> Self {
+        Self {
+            in_directory: true,
+            ..self
+        }
+    }
+
+    /// After a question.
+    pub(crate) const fn asking(self) -> Self {
+        Self { asks: true, ..self }
+    }
+}
+
 /// Reads the command of the action that was typed as `typed`.
 pub(crate) fn parse(
     parser: &mut Parser<'_>,

@@ -12,14 +12,7 @@ pub(super) const ENTRIES: &[Entry] = &[
              with +, for many paths at once",
         )
         .tested_in("exec"),
-        parse: |parser, typed| {
-            let action = Action {
-                name: "-exec",
-                in_directory: false,
-                asks: false,
-            };
-            parse(parser, typed, action)
-        },
+        parse: |parser, typed| parse(parser, typed, Action::new("-exec")),
     },
     Entry {
         name: "execdir",
@@ -28,37 +21,16 @@ pub(super) const ENTRIES: &[Entry] = &[
             "as -exec, in the directory of the file",
         )
         .tested_in("exec"),
-        parse: |parser, typed| {
-            let action = Action {
-                name: "-execdir",
-                in_directory: true,
-                asks: false,
-            };
-            parse(parser, typed, action)
-        },
+        parse: |parser, typed| parse(parser, typed, Action::new("-execdir").in_directory()),
     },
     Entry {
         name: "ok",
         doc: Doc::action("COMMAND... ;", "as -exec, after asking").tested_in("exec"),
-        parse: |parser, typed| {
-            let action = Action {
-                name: "-ok",
-                in_directory: false,
-                asks: true,
-            };
-            parse(parser, typed, action)
-        },
+        parse: |parser, typed| parse(parser, typed, Action::new("-ok").asking()),
     },
     Entry {
         name: "okdir",
         doc: Doc::action("COMMAND... ;", "as -execdir, after asking").tested_in("exec"),
-        parse: |parser, typed| {
-            let action = Action {
-                name: "-okdir",
-                in_directory: true,
-                asks: true,
-            };
-            parse(parser, typed, action)
-        },
+        parse: |parser, typed| parse(parser, typed, Action::new("-okdir").in_directory().asking()),
     },
 ];
