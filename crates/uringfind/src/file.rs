@@ -6,8 +6,10 @@ use std::os::fd::BorrowedFd;
 
 use fscall::{CWD, FileType, Statx};
 
+use crate::errno::{EIO, ENOENT};
 use crate::message::Messages;
 use crate::output::Output;
+use crate::path;
 use crate::writer::Writer;
 
 /// A file under evaluation: what is known of it, and what evaluating it leads to.
@@ -107,7 +109,7 @@ impl<'a> File<'a> {
     /// nothing else.
     pub(crate) fn base_name(&self) -> &'a [u8] {
         if self.directory.is_empty() {
-            base_name(self.name)
+            path::bare(self.name)
         } else {
             self.name
         }
@@ -213,38 +215,9 @@ impl<'a> File<'a> {
     }
 }
 
-fn base_name(path: &[u8]) -> &[u8] {
-    let Some(last) = path.iter().rposition(|&byte| byte != b'/') else {
-        return if path.is_empty() { path } else { b"/" };
-    };
-    let path = &path[..=last];
-    memchr::memrchr(b'/', path).map_or(path, |slash| &path[slash + 1..])
-}
-
-/// "No such file or directory".
-const ENOENT: i32 = 2;
-/// "Input/output error".
-const EIO: i32 = 5;
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn base_names_of_starting_points() {
-        for (path, name) in [
-            ("a", "a"),
-            ("a/", "a"),
-            ("b/a//", "a"),
-            ("/", "/"),
-            ("//", "/"),
-            ("./", "."),
-            ("..", ".."),
-            ("", ""),
-        ] {
-            assert_eq!(base_name(path.as_bytes()), name.as_bytes(), "{path}");
-        }
-    }
 
     #[test]
     fn a_failed_stat_is_reported_once() {

@@ -22,6 +22,7 @@
 
 mod dates;
 mod debug;
+mod errno;
 mod estimate;
 mod exec;
 mod expr;
@@ -39,6 +40,7 @@ mod options;
 mod order;
 mod output;
 mod parse;
+mod path;
 mod pattern;
 mod primary;
 mod quote;

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use fscall::StatxMask;
 
+use crate::errno::EBADF;
 use crate::failure::Failure;
 use crate::message::Messages;
 use crate::quote::quote;
@@ -165,9 +166,6 @@ fn is_standard_input(file: &File) -> bool {
     let (one, other) = (identity(file.as_fd()), identity(stdin.as_fd()));
     one.is_some() && one == other
 }
-
-/// "Bad file descriptor".
-const EBADF: i32 = 9;
 
 #[cfg(test)]
 mod tests {

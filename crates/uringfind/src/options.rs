@@ -4,6 +4,7 @@ use std::io::IsTerminal;
 use std::num::NonZeroUsize;
 
 use crate::debug;
+use crate::errno::ERANGE;
 use crate::failure::Failure;
 use crate::order::Level;
 use crate::primary::{Doc, parse_jobs};
@@ -226,9 +227,6 @@ fn parse_level(text: &[u8]) -> Result<Level, Failure> {
         ))
     })
 }
-
-/// "Numerical result out of range".
-const ERANGE: i32 = 34;
 
 #[cfg(test)]
 mod tests {

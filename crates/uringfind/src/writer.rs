@@ -4,6 +4,7 @@ use std::io;
 
 use hostproc::stdio::{Stream, write_all};
 
+use crate::errno::EBADF;
 use crate::files::{Destination, Files};
 use crate::message::Messages;
 use crate::output::{Output, Piece};
@@ -261,9 +262,6 @@ impl Writer {
         }
     }
 }
-
-/// "Bad file descriptor".
-const EBADF: i32 = 9;
 
 #[cfg(test)]
 mod tests {

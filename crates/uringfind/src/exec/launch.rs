@@ -7,6 +7,7 @@ use std::process::ExitStatus;
 
 use hostproc::{Command, Input};
 
+use crate::errno::{E2BIG, EACCES, EAGAIN, ENOMEM};
 use crate::quote::quote;
 use crate::writer::Writer;
 
@@ -105,12 +106,3 @@ impl Launch<'_> {
         writer.message(&message);
     }
 }
-
-/// "Argument list too long".
-const E2BIG: i32 = 7;
-/// "Resource temporarily unavailable".
-const EAGAIN: i32 = 11;
-/// "Cannot allocate memory".
-const ENOMEM: i32 = 12;
-/// "Permission denied".
-const EACCES: i32 = 13;

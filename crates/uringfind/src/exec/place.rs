@@ -5,7 +5,9 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use fscall::{CWD, OFlags};
 
+use crate::errno::EACCES;
 use crate::file::File;
+use crate::path;
 use crate::quote::quote;
 
 /// The directory that a file is in.
@@ -57,7 +59,7 @@ pub(super) fn name<'a>(file: &File<'a>) -> [&'a [u8]; 2] {
     let name = if file.depth > 0 {
         file.name
     } else {
-        last(file.name)
+        path::last(file.name)
     };
     if name.starts_with(b"/") {
         [b"", name]
@@ -81,15 +83,6 @@ pub(super) fn give_up(file: &mut File<'_>, error: &io::Error) {
     file.abort(&message);
 }
 
-/// The last component, with one of the slashes behind it; `/` if there is nothing else.
-fn last(path: &[u8]) -> &[u8] {
-    let Some(end) = path.iter().rposition(|&byte| byte != b'/') else {
-        return &path[..path.len().min(1)];
-    };
-    let start = memchr::memrchr(b'/', &path[..end]).map_or(0, |slash| slash + 1);
-    &path[start..path.len().min(end + 2)]
-}
-
 /// What stands before the last component; `.` if nothing does.
 fn directory(path: &[u8]) -> &[u8] {
     let is_name = |&byte: &u8| byte != b'/';
@@ -105,16 +98,13 @@ fn directory(path: &[u8]) -> &[u8] {
     }
 }
 
-/// "Permission denied".
-const EACCES: i32 = 13;
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn starting_points() {
-        for (path, above, name) in [
+        for (point, above, name) in [
             ("a", ".", "a"),
             ("a/", ".", "a/"),
             ("a//", ".", "a/"),
@@ -128,8 +118,8 @@ mod tests {
             ("./", ".", "./"),
             ("../..", "..", ".."),
         ] {
-            assert_eq!(directory(path.as_bytes()), above.as_bytes(), "{path}");
-            assert_eq!(last(path.as_bytes()), name.as_bytes(), "{path}");
+            assert_eq!(directory(point.as_bytes()), above.as_bytes(), "{point}");
+            assert_eq!(path::last(point.as_bytes()), name.as_bytes(), "{point}");
         }
     }
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use hostproc::Input;
 
+use crate::errno::ENOENT;
 use crate::file::File;
 use crate::writer::Writer;
 
@@ -42,6 +43,3 @@ pub(super) fn input_of_others(writer: &mut Writer) -> Input {
     writer.message(&writer.messages().file(NULL.as_bytes(), ENOENT));
     Input::Closed
 }
-
-/// "No such file or directory".
-const ENOENT: i32 = 2;

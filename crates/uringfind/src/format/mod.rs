@@ -16,6 +16,7 @@ use directive::Directive;
 use spec::Spec;
 use value::Subject;
 
+use crate::errno::EOVERFLOW;
 use crate::file::File;
 use crate::files::Opened;
 use crate::output::Receiver;
@@ -107,6 +108,3 @@ fn learn(needs: Needs, file: &mut File<'_>) -> Option<u64> {
         Needs::Stat(_) => file.stat().map(|answer| answer.ino().unwrap_or(0)),
     }
 }
-
-/// "Value too large for defined data type".
-const EOVERFLOW: i32 = 75;

@@ -1,17 +1,14 @@
 //! Parts of paths. A path is in two parts, up to the last slash and the name behind it; that of a
 //! starting point is all name.
 
+use crate::path;
+
 /// Appends the last component (`%f`). Slashes behind it become one.
 pub(super) fn write_base_name(directory: &[u8], name: &[u8], out: &mut Vec<u8>) {
     if !directory.is_empty() {
         return out.extend_from_slice(name);
     }
-    let end = name.iter().rposition(|&byte| byte != b'/');
-    let Some(end) = end else {
-        return out.extend_from_slice(&name[..name.len().min(1)]);
-    };
-    let start = memchr::memrchr(b'/', &name[..end]).map_or(0, |slash| slash + 1);
-    out.extend_from_slice(&name[start..name.len().min(end + 2)]);
+    out.extend_from_slice(path::last(name));
 }
 
 /// Appends what is before the last component (`%h`): `.` if there is no slash.

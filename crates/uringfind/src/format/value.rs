@@ -10,6 +10,7 @@ use super::mode::{type_letter, write_mode};
 use super::path::{write_base_name, write_below_root, write_directory};
 use super::spec::Spec;
 use super::time::write_time;
+use crate::errno::{ELOOP, ENOENT, ENOTDIR};
 use crate::file::File;
 use crate::fs_type::fs_type;
 use crate::message::Messages;
@@ -263,15 +264,6 @@ fn sparseness(size: u64, blocks: u64) -> f64 {
         (size, blocks) => 512.0 * blocks as f64 / size as f64,
     }
 }
-
-/// "No such file or directory".
-const ENOENT: i32 = 2;
-
-/// "Not a directory".
-const ENOTDIR: i32 = 20;
-
-/// "Too many levels of symbolic links".
-const ELOOP: i32 = 40;
 
 #[cfg(test)]
 mod tests {

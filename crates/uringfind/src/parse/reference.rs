@@ -5,10 +5,8 @@ use std::io;
 use fscall::{CWD, Statx, StatxFlags, StatxMask};
 
 use super::Parser;
+use crate::errno::{ENOENT, ENOTDIR};
 use crate::failure::Failure;
-
-const ENOENT: i32 = 2;
-const ENOTDIR: i32 = 20;
 
 impl Parser<'_> {
     /// What `statx` says of a file in an argument. A link is followed with `-H` and `-L`, unless it

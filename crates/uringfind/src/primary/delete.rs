@@ -3,6 +3,7 @@
 use fscall::{FileType, Unlink, unlinkat, with_c_path};
 
 use super::{Doc, Effect, Entry, Needs, Parse, Parsed, Predicate, Primary};
+use crate::errno::{EISDIR, ENOENT};
 use crate::file::File;
 use crate::quote::quote;
 
@@ -68,11 +69,6 @@ impl Primary for Delete {
         }
     }
 }
-
-/// "No such file or directory".
-const ENOENT: i32 = 2;
-/// "Is a directory".
-const EISDIR: i32 = 21;
 
 #[cfg(test)]
 mod tests {

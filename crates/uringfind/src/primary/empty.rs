@@ -7,6 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use fscall::{Dirents, OFlags, StatxMask};
 
 use super::{Doc, Entry, Needs, Parsed, Predicate, Primary};
+use crate::errno::EIO;
 use crate::file::File;
 
 pub(super) const ENTRIES: &[Entry] = &[Entry {
@@ -66,9 +67,6 @@ fn has_no_entries(dir: BorrowedFd<'_>, name: &CStr) -> io::Result<bool> {
         }
     }
 }
-
-/// "Input/output error".
-const EIO: i32 = 5;
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,7 @@
 //! Numbers as arguments.
 
 use super::Refusal;
+use crate::errno::ERANGE;
 use crate::failure::Failure;
 use crate::parse::{Comparison, Parser};
 
@@ -32,9 +33,6 @@ pub(super) fn int(digits: &[u8]) -> Result<u32, Failure> {
         None => Err(Failure::errno(digits, ERANGE)),
     }
 }
-
-/// "Numerical result out of range".
-const ERANGE: i32 = 34;
 
 #[cfg(test)]
 mod tests {

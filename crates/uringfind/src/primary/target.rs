@@ -6,6 +6,8 @@ use std::os::fd::BorrowedFd;
 
 use fscall::{Statx, StatxFlags, StatxMask};
 
+use crate::errno::{ENOENT, ENOTDIR};
+
 /// What is known of what a name leads to; of a link that leads nowhere its own.
 pub(super) fn target(dir: BorrowedFd<'_>, name: &CStr, mask: StatxMask) -> io::Result<Statx> {
     let flags = StatxFlags::NO_AUTOMOUNT;
@@ -21,8 +23,3 @@ fn itself(dir: BorrowedFd<'_>, name: &CStr, mask: StatxMask) -> io::Result<Statx
     let flags = StatxFlags::SYMLINK_NOFOLLOW | StatxFlags::NO_AUTOMOUNT;
     fscall::statx(dir, Some(name), flags, mask | StatxMask::TYPE)
 }
-
-/// "No such file or directory".
-const ENOENT: i32 = 2;
-/// "Not a directory".
-const ENOTDIR: i32 = 20;

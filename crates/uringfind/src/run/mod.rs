@@ -12,6 +12,7 @@ use std::sync::Arc;
 use fscall::StatxFlags;
 use ringwalk::{Backend, EntryRef, Error, FileType, Order, StatxMask, Visit, Walk};
 
+use crate::errno::ENOENT;
 use crate::expr::Expr;
 use crate::file::{File, Status};
 use crate::message::Messages;
@@ -264,8 +265,3 @@ fn errno(error: &io::Error) -> i32 {
     // Errors of the walker are errors of the kernel; EIO stands for anything else.
     error.raw_os_error().unwrap_or(5)
 }
-
-/// "No such file or directory".
-const ENOENT: i32 = 2;
-/// "Too many levels of symbolic links".
-const ELOOP: i32 = 40;

@@ -6,7 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ringwalk::{EntryRef, Error, OrderedVisitor, StatxMask, Visit};
 
-use super::{ELOOP, Search, errno, may_be_directory};
+use super::{Search, errno, may_be_directory};
+use crate::errno::ELOOP;
 use crate::file::Status;
 use crate::output::{Mark, Output};
 use crate::writer::Writer;

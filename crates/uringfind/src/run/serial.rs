@@ -4,7 +4,8 @@ use std::io;
 
 use ringwalk::{EntryRef, Error, SerialVisitor, StatxMask, Visit, Walk};
 
-use super::{ELOOP, Search, errno, may_be_directory};
+use super::{Search, errno, may_be_directory};
+use crate::errno::ELOOP;
 use crate::file::{File, Status};
 use crate::output::Output;
 use crate::writer::Writer;
