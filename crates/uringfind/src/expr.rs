@@ -6,7 +6,7 @@ use fscall::StatxMask;
 
 use crate::estimate::{Chance, clamp};
 use crate::file::File;
-use crate::primary::{Cost, Effect, Needs, Predicate};
+use crate::primary::{Effect, Needs, Predicate};
 
 /// An expression.
 #[derive(Debug)]
@@ -188,8 +188,7 @@ impl Predicate {
                 *mask |= StatxMask::INO;
                 Foresight::Unknown
             }
-            // It makes calls of its own.
-            (_, Effect::None) if self.least_cost > Cost::Stat => Foresight::Unknown,
+            (_, Effect::None) if self.only_in_turn => Foresight::Unknown,
             (_, Effect::None) => Foresight::Value(self.primary.evaluate(file)),
             (_, Effect::Prints) => Foresight::Value(true),
             (_, Effect::Prunes | Effect::Acts) => Foresight::Unknown,
@@ -279,6 +278,9 @@ mod tests {
         assert_eq!(run("-type d -size 1").0, StatxMask::empty());
         assert_eq!(run("-name name -o -size 1").0, StatxMask::empty());
         assert_eq!(run("( -size 1 -o -name name ) -prune").0, StatxMask::TYPE);
+        assert_eq!(run("-regex x -size 1").0, StatxMask::empty());
+        // With a back-reference it may have to report that a path is too hard, once.
+        assert_eq!(run(r"-regex \(x\)\1 -size 1").0, StatxMask::SIZE);
         assert_eq!(run("-quit -size 1").0, StatxMask::empty());
         assert_eq!(run("-print , -size 1").0, StatxMask::SIZE);
         let both = expression("-size 1 -o -newer /").stat_fields();

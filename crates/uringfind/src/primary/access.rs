@@ -27,6 +27,7 @@ pub(super) const ENTRIES: &[Entry] = &[
 fn test(access: Access, chance: Chance) -> Parsed {
     Parsed::Predicate(Predicate {
         least_cost: Cost::Access,
+        only_in_turn: true,
         ..Predicate::test(May(access), Needs::Nothing, chance)
     })
 }

@@ -54,6 +54,7 @@ pub(crate) use constant::option_predicate;
 pub use doc::{Doc, InBfs, Section, Word};
 pub(crate) use jobs::parse_jobs;
 pub(crate) use print::default_print;
+pub(crate) use stamp::Stamp;
 
 /// What a primary does with a file.
 pub(crate) trait Primary: Debug + Send + Sync {
@@ -74,6 +75,9 @@ pub(crate) struct Predicate {
     pub(crate) least_cost: Cost,
     /// It is a plain test of the name or path, moved to the front even with `-O0`.
     pub(crate) by_name: bool,
+    /// It is not to be tried beforehand to find out whether the tests behind it will be reached: it makes
+    /// calls of its own, takes long, or may have something to report that it reports only once.
+    pub(crate) only_in_turn: bool,
 }
 
 impl Predicate {
@@ -86,6 +90,7 @@ impl Predicate {
             chance,
             least_cost: Cost::Nothing,
             by_name: false,
+            only_in_turn: false,
         }
     }
 

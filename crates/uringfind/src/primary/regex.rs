@@ -36,6 +36,7 @@ fn regex(parser: &mut Parser<'_>, ignores_case: bool) -> Result<Parsed, Refusal>
             error.message().as_bytes(),
         ])
     })?;
+    let only_in_turn = regex.can_give_up();
     let test = PathRegex {
         regex,
         gave_up: AtomicBool::new(false),
@@ -43,6 +44,7 @@ fn regex(parser: &mut Parser<'_>, ignores_case: bool) -> Result<Parsed, Refusal>
     let test = Predicate::test(test, Needs::Nothing, estimate::of_regex(pattern));
     Ok(Parsed::Predicate(Predicate {
         by_name: true,
+        only_in_turn,
         ..test
     }))
 }
@@ -62,7 +64,7 @@ impl Primary for PathRegex {
         });
         matched.unwrap_or_else(|_| {
             if !self.gave_up.swap(true, Ordering::Relaxed) {
-                let path = quote(&[file.directory, file.name].concat());
+                let path = quote(&file.path());
                 let text = [&path, &b": too long for this regular expression"[..]].concat();
                 file.out.message(&file.messages.plain(&text));
             }

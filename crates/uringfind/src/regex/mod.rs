@@ -115,6 +115,11 @@ impl Regex {
         })
     }
 
+    /// Whether a text can be too hard for it.
+    pub(crate) fn can_give_up(&self) -> bool {
+        matches!(self.program, Program::Text(_))
+    }
+
     /// Whether the whole `text` matches.
     ///
     /// # Errors
