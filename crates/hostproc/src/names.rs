@@ -14,7 +14,7 @@ use std::sync::{PoisonError, RwLock};
 #[doc(alias = "getpwuid")]
 #[doc(alias = "getpwuid_r")]
 #[must_use]
-pub fn user_name(uid: u32) -> Option<Vec<u8>> {
+pub fn user_name(uid: u32) -> Option<&'static [u8]> {
     static KNOWN: Known = Known::new();
     KNOWN.get(uid, || {
         look_up(
@@ -32,7 +32,7 @@ pub fn user_name(uid: u32) -> Option<Vec<u8>> {
 #[doc(alias = "getgrgid")]
 #[doc(alias = "getgrgid_r")]
 #[must_use]
-pub fn group_name(gid: u32) -> Option<Vec<u8>> {
+pub fn group_name(gid: u32) -> Option<&'static [u8]> {
     static KNOWN: Known = Known::new();
     KNOWN.get(gid, || {
         look_up(
@@ -78,25 +78,26 @@ pub fn group_id(name: &[u8]) -> Option<u32> {
     )
 }
 
-/// Names by number, `None` for those without.
-struct Known(RwLock<Option<HashMap<u32, Option<Vec<u8>>>>>);
+/// Names by number, `None` for those without. They live as long as the process: there are as many as
+/// users and groups, and a name is wanted for one file after the other.
+struct Known(RwLock<Option<HashMap<u32, Name>>>);
+
+type Name = Option<&'static [u8]>;
 
 impl Known {
     const fn new() -> Self {
         Self(RwLock::new(None))
     }
 
-    fn get(&self, id: u32, look_up: impl FnOnce() -> Option<Vec<u8>>) -> Option<Vec<u8>> {
+    fn get(&self, id: u32, look_up: impl FnOnce() -> Option<Vec<u8>>) -> Name {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(name) = known.as_ref().and_then(|names| names.get(&id)) {
-            return name.clone();
+            return *name;
         }
         drop(known);
-        let name = look_up();
+        let name = look_up().map(|name| &*name.leak());
         let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        known
-            .get_or_insert_with(HashMap::new)
-            .insert(id, name.clone());
+        known.get_or_insert_with(HashMap::new).insert(id, name);
         name
     }
 }
@@ -148,8 +149,8 @@ mod tests {
     #[test]
     fn root_is_known_by_name_and_number() {
         for _ in 0..2 {
-            assert_eq!(user_name(0).as_deref(), Some(&b"root"[..]));
-            assert_eq!(group_name(0).as_deref(), Some(&b"root"[..]));
+            assert_eq!(user_name(0), Some(&b"root"[..]));
+            assert_eq!(group_name(0), Some(&b"root"[..]));
         }
         assert_eq!(user_id(b"root"), Some(0));
         assert_eq!(group_id(b"root"), Some(0));

@@ -36,6 +36,11 @@ impl Failure {
         Self::new(parts.concat())
     }
 
+    /// A word that does not take this argument.
+    pub(crate) fn invalid_argument(argument: &[u8], word: &[u8]) -> Self {
+        Self::of(&[b"invalid argument `", argument, b"' to `", word, b"'"])
+    }
+
     /// A text (not quoted) and the error it led to.
     pub(crate) fn errno(text: &[u8], errno: i32) -> Self {
         Self {

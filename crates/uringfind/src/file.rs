@@ -115,13 +115,6 @@ impl<'a> File<'a> {
         }
     }
 
-    /// Appends the path to standard output.
-    pub(crate) fn write_path(&mut self) {
-        let text = self.out.text();
-        text.extend_from_slice(self.directory);
-        text.extend_from_slice(self.name);
-    }
-
     /// The path.
     pub(crate) fn path(&self) -> Vec<u8> {
         [self.directory, self.name].concat()

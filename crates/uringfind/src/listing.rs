@@ -10,7 +10,7 @@ use fscall::Statx;
 use hostproc::{LocalTime, locale, names};
 
 use crate::files::Destination;
-use crate::format::{blocks, write_mode, write_number};
+use crate::format::{blocks, write_mode, write_name, write_number};
 use crate::receiver::Receive;
 use crate::writer::Writer;
 
@@ -49,9 +49,7 @@ impl Clock {
 
     fn write(&self, seconds: i64, out: &mut Vec<u8>) {
         let Some(local) = LocalTime::new(seconds) else {
-            let sign = if seconds < 0 { "-" } else { "" };
-            let text = format!("{sign}{}", seconds.unsigned_abs());
-            return out.extend_from_slice(format!("{text:>12}").as_bytes());
+            return out.extend_from_slice(format!("{seconds:>12}").as_bytes());
         };
         let format = if self.recent.contains(&seconds) {
             c"%b %e %H:%M"
@@ -90,10 +88,7 @@ pub(crate) fn write_record(file: &Statx, block_size: u64, clock: &Clock, out: &m
     out.push(END);
     number(file.nlink().unwrap_or(0).into(), out);
     for (name, id) in [(user, uid), (group, gid)] {
-        match name {
-            Some(name) => out.extend_from_slice(&name),
-            None => write_number(id.into(), out),
-        }
+        write_name(name, id, out);
         out.push(END);
     }
     if is_device {

@@ -177,11 +177,6 @@ pub(crate) fn joined<T>(head: &[u8], tail: &[u8], test: impl FnOnce(&CStr) -> T)
     })
 }
 
-/// Whether `name` matches `pattern`, for the rare case.
-pub(crate) fn matches_once(pattern: &[u8], case: Case, name: &[u8]) -> bool {
-    Pattern::new(pattern, case).matches(b"", name)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

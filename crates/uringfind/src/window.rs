@@ -37,7 +37,7 @@ impl Window {
     #[expect(clippy::cast_precision_loss, reason = "GNU's arithmetic is this")]
     #[expect(clippy::cast_possible_truncation, reason = "a fraction of a second")]
     pub(crate) fn parse(text: &[u8], origin: Timestamp, unit: f64) -> Result<Self, Misfit<'_>> {
-        let (age, number) = split_sign(text);
+        let (age, number) = Comparison::split(text);
         let units = float(number).ok_or(Misfit::Number)?;
         let seconds = (units * unit).trunc();
         let nanoseconds = if (units * unit).is_infinite() {
@@ -82,15 +82,6 @@ impl Window {
             Comparison::Less => moment != self.edge && distance >= 0.0,
             Comparison::Exactly => distance > 0.0 && distance <= self.width,
         }
-    }
-}
-
-/// Takes the sign that says how to compare off a number.
-pub(crate) fn split_sign(text: &[u8]) -> (Comparison, &[u8]) {
-    match text {
-        [b'+', rest @ ..] => (Comparison::More, rest),
-        [b'-', rest @ ..] => (Comparison::Less, rest),
-        _ => (Comparison::Exactly, text),
     }
 }
 

@@ -50,6 +50,8 @@ pub(crate) struct Writer<S = Descriptors> {
     /// By their numbers; `None` while one is at work.
     receivers: Vec<Option<Box<dyn Receive>>>,
     files: Files,
+    /// Standard output is a terminal.
+    on_terminal: bool,
     /// Some of standard output was lost.
     output_failed: bool,
     /// Nothing more is to be done.
@@ -65,6 +67,7 @@ impl<S: Sink> Writer<S> {
             buffer: Vec::with_capacity(BLOCK),
             receivers: Vec::new(),
             files: Files::default(),
+            on_terminal: crate::output_is_terminal(),
             output_failed: false,
             aborted: false,
             status: 0,
@@ -88,13 +91,18 @@ impl<S: Sink> Writer<S> {
         match to {
             Destination::Output => self.output(bytes),
             Destination::Error => {
-                if crate::output_is_terminal() {
+                if self.on_terminal {
                     let _ = self.flush();
                 }
                 self.error_bytes(bytes);
             }
             Destination::File(number) => self.files.write(number, bytes),
         }
+    }
+
+    /// Whether standard output is a terminal.
+    pub(crate) fn is_on_terminal(&self) -> bool {
+        self.on_terminal
     }
 
     /// Hands to the kernel what is collected for `to`.

@@ -60,7 +60,7 @@ pub(crate) fn parse(
     }
     let command = CommandLine::read(parser, first, action)?;
     if command.words.is_empty() && !command.for_many {
-        return Err(Failure::of(&[b"invalid argument `;' to `", typed, b"'"]).into());
+        return Err(Failure::invalid_argument(b";", typed).into());
     }
     let predicate = if command.for_many {
         command.check_braces(action)?;

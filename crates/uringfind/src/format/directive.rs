@@ -2,7 +2,7 @@
 
 use fscall::StatxMask;
 
-use crate::primary::Needs;
+use crate::primary::{Needs, Stamp};
 
 /// What a field shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub(super) enum Directive {
     /// `%S`
     Sparseness,
     /// `%a` and the like, `%Ak` and the like.
-    Time(Clock, Shape),
+    Time(Stamp, Shape),
     /// `%u`
     UserName,
     /// `%U`
@@ -59,15 +59,6 @@ pub(super) enum Directive {
     TargetType,
     /// `%Z`
     SecurityContext,
-}
-
-/// One of a file's times.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Clock {
-    Access,
-    Birth,
-    Change,
-    Modification,
 }
 
 /// How a time is shown.
@@ -87,9 +78,9 @@ impl Directive {
     /// The directive of this letter; one that takes a second letter comes from [`time`](Self::time).
     pub(super) fn of(letter: u8) -> Option<Self> {
         Some(match letter {
-            b'a' => Self::Time(Clock::Access, Shape::Whole),
+            b'a' => Self::Time(Stamp::Access, Shape::Whole),
             b'b' => Self::Blocks(512),
-            b'c' => Self::Time(Clock::Change, Shape::Whole),
+            b'c' => Self::Time(Stamp::Change, Shape::Whole),
             b'd' => Self::Depth,
             b'D' => Self::Device,
             b'f' => Self::BaseName,
@@ -108,7 +99,7 @@ impl Directive {
             b'P' => Self::PathBelowRoot,
             b's' => Self::Size,
             b'S' => Self::Sparseness,
-            b't' => Self::Time(Clock::Modification, Shape::Whole),
+            b't' => Self::Time(Stamp::Modification, Shape::Whole),
             b'u' => Self::UserName,
             b'U' => Self::UserId,
             b'y' => Self::Type,
@@ -119,13 +110,13 @@ impl Directive {
     }
 
     /// The time of this letter shown as the second one says.
-    pub(super) fn time(clock: Clock, letter: u8) -> Self {
+    pub(super) fn time(stamp: Stamp, letter: u8) -> Self {
         let shape = match letter {
             b'@' => Shape::Epoch,
             b'+' => Shape::DatePlusTime,
             letter => Shape::Letter(letter),
         };
-        Self::Time(clock, shape)
+        Self::Time(stamp, shape)
     }
 
     /// What must be known of a file, as GNU find sees it: that decides for which files an error can
@@ -151,10 +142,7 @@ impl Directive {
             Self::Links => StatxMask::NLINK,
             Self::Size => StatxMask::SIZE,
             Self::Sparseness => StatxMask::SIZE | StatxMask::BLOCKS,
-            Self::Time(Clock::Access, _) => StatxMask::ATIME,
-            Self::Time(Clock::Birth, _) => StatxMask::BTIME,
-            Self::Time(Clock::Change, _) => StatxMask::CTIME,
-            Self::Time(Clock::Modification, _) => StatxMask::MTIME,
+            Self::Time(stamp, _) => stamp.mask(),
             Self::UserName | Self::UserId => StatxMask::UID,
         })
     }

@@ -10,7 +10,7 @@ mod value;
 
 pub(crate) use mode::write_mode;
 pub(crate) use read::read;
-pub(crate) use value::{blocks, write_number};
+pub(crate) use value::{blocks, write_name, write_number};
 
 use directive::Directive;
 use spec::Spec;

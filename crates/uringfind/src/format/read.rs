@@ -1,9 +1,10 @@
 //! Reads formats.
 
-use super::directive::{Clock, Directive};
+use super::directive::Directive;
 use super::spec::Spec;
 use super::{Format, Piece};
 use crate::failure::Failure;
+use crate::primary::Stamp;
 
 /// Reads a format. Parts of warnings about what is dubious go to `warn`.
 pub(crate) fn read(format: &[u8], warn: &mut dyn FnMut(&[&[u8]])) -> Result<Format, Failure> {
@@ -106,7 +107,7 @@ impl Reader<'_> {
         let (spec, len) = Spec::read(&self.rest[1..]);
         let at = 1 + len;
         let letter = self.rest.get(at).copied();
-        let clock = match letter {
+        let stamp = match letter {
             // The flags of a percent sign are shown.
             Some(b'%') => {
                 self.copy(at);
@@ -122,14 +123,14 @@ impl Reader<'_> {
                     b"' is reserved for future use",
                 ]));
             }
-            Some(b'A') => Some(Clock::Access),
-            Some(b'B') => Some(Clock::Birth),
-            Some(b'C') => Some(Clock::Change),
-            Some(b'T') => Some(Clock::Modification),
+            Some(b'A') => Some(Stamp::Access),
+            Some(b'B') => Some(Stamp::Birth),
+            Some(b'C') => Some(Stamp::Change),
+            Some(b'T') => Some(Stamp::Modification),
             Some(_) => None,
         };
         let letter = letter.unwrap_or(0);
-        let Some(clock) = clock else {
+        let Some(stamp) = stamp else {
             if let Some(directive) = Directive::of(letter) {
                 self.field(directive, spec, at + 1);
             } else {
@@ -141,7 +142,7 @@ impl Reader<'_> {
             return Ok(());
         };
         if let Some(&second) = self.rest.get(at + 1) {
-            self.field(Directive::time(clock, second), spec, at + 2);
+            self.field(Directive::time(stamp, second), spec, at + 2);
         } else {
             (self.warn)(&[
                 b"warning: format directive `%",
@@ -211,8 +212,8 @@ mod tests {
         let expected = [
             field(Directive::Path),
             Piece::Text(b" ".to_vec()),
-            field(Directive::Time(Clock::Modification, Shape::Epoch)),
-            field(Directive::Time(Clock::Access, Shape::Letter(b'%'))),
+            field(Directive::Time(Stamp::Modification, Shape::Epoch)),
+            field(Directive::Time(Stamp::Access, Shape::Letter(b'%'))),
             Piece::Text(b"\n".to_vec()),
         ];
         assert_eq!((&found[..], warnings), (&expected[..], 0));

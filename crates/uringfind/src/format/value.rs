@@ -2,10 +2,10 @@
 
 use std::os::fd::BorrowedFd;
 
-use fscall::{FileType, Statx, StatxFlags, StatxMask, Timestamp};
+use fscall::{FileType, Statx, StatxFlags, StatxMask};
 use hostproc::names;
 
-use super::directive::{Clock, Directive};
+use super::directive::Directive;
 use super::mode::{type_letter, write_mode};
 use super::path::{write_base_name, write_below_root, write_directory};
 use super::spec::Spec;
@@ -110,8 +110,8 @@ impl<'a> Subject<'a> {
             Directive::GroupId => write_number(gid().into(), out),
             Directive::UserName => write_name(names::user_name(uid()), uid(), out),
             Directive::GroupName => write_name(names::group_name(gid()), gid(), out),
-            Directive::Time(clock, shape) => {
-                if let Some(time) = self.time(clock) {
+            Directive::Time(stamp, shape) => {
+                if let Some(time) = self.stat.and_then(|stat| stamp.of(stat)) {
                     write_time(time, shape, self.pen.bytes());
                 }
             }
@@ -126,19 +126,6 @@ impl<'a> Subject<'a> {
             Directive::SecurityContext => return self.write_context(),
         }
         None
-    }
-
-    /// `None` where the file system keeps no such time.
-    fn time(&self, clock: Clock) -> Option<Timestamp> {
-        let time = |field: fn(&Statx) -> Option<Timestamp>| {
-            Some(self.stat.and_then(field).unwrap_or_default())
-        };
-        match clock {
-            Clock::Access => time(Statx::atime),
-            Clock::Birth => self.stat.and_then(Statx::btime),
-            Clock::Change => time(Statx::ctime),
-            Clock::Modification => time(Statx::mtime),
-        }
     }
 
     fn is_link(&self) -> bool {
@@ -245,9 +232,9 @@ pub(crate) fn blocks(blocks: u64, unit: u64) -> u64 {
 }
 
 /// The name, or else the number.
-fn write_name(name: Option<Vec<u8>>, id: u32, out: &mut Vec<u8>) {
+pub(crate) fn write_name(name: Option<&[u8]>, id: u32, out: &mut Vec<u8>) {
     match name {
-        Some(name) => out.extend_from_slice(&name),
+        Some(name) => out.extend_from_slice(name),
         None => write_number(id.into(), out),
     }
 }

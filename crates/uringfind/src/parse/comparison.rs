@@ -21,14 +21,19 @@ impl Comparison {
         }
     }
 
-    /// Reads a number with its sign. As for C's `strtoumax`, white space and a plus may stand
-    /// before the digits.
-    pub(crate) fn parse(text: &[u8]) -> Option<(Self, u64)> {
-        let (comparison, text) = match text {
+    /// Takes the sign that says how to compare off a number.
+    pub(crate) fn split(text: &[u8]) -> (Self, &[u8]) {
+        match text {
             [b'+', rest @ ..] => (Self::More, rest),
             [b'-', rest @ ..] => (Self::Less, rest),
             _ => (Self::Exactly, text),
-        };
+        }
+    }
+
+    /// Reads a number with its sign. As for C's `strtoumax`, white space and a plus may stand
+    /// before the digits.
+    pub(crate) fn parse(text: &[u8]) -> Option<(Self, u64)> {
+        let (comparison, text) = Self::split(text);
         let start = text
             .iter()
             .position(|byte| !b" \t\n\x0b\x0c\r".contains(byte))?;

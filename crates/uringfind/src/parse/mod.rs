@@ -18,7 +18,7 @@ use fscall::Timestamp;
 
 use crate::expr::{Expr, Operator};
 use crate::failure::Failure;
-use crate::files::{Destination, Files};
+use crate::files::{Destination, Files, Opened};
 use crate::listing::Columns;
 use crate::names::Names;
 use crate::options::{self, Environment, Leading, Options};
@@ -121,6 +121,12 @@ pub(crate) struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
+    /// Opens the file that is the next argument, to write to it.
+    pub(crate) fn open(&mut self) -> Result<Opened, Refusal> {
+        let name = self.argument()?;
+        Ok(self.files.open(name)?)
+    }
+
     /// Adds a receiver, to be sent to by the number it gets.
     pub(crate) fn add_receiver(&mut self, receiver: Box<dyn Receive>) -> Receiver {
         self.receivers.push(receiver);

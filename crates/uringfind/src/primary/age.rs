@@ -6,7 +6,7 @@ use crate::estimate;
 use crate::failure::Failure;
 use crate::file::File;
 use crate::parse::{Comparison, Parser};
-use crate::window::{Misfit, Window, split_sign};
+use crate::window::{Misfit, Window};
 
 macro_rules! ages {
     ($($name:literal $parse:ident $stamp:ident $doc:expr;)*) => {
@@ -38,7 +38,7 @@ fn minutes(parser: &mut Parser<'_>, typed: &[u8], stamp: Stamp) -> Result<Parsed
 
 fn days(parser: &mut Parser<'_>, typed: &[u8], stamp: Stamp) -> Result<Parsed, Refusal> {
     let argument = parser.argument()?;
-    let origin = match split_sign(argument).0 {
+    let origin = match Comparison::split(argument).0 {
         Comparison::Less => parser.day.last_second(),
         Comparison::More | Comparison::Exactly => parser.day.start,
     };
@@ -58,7 +58,7 @@ fn test(parser: &Parser<'_>, window: Window, stamp: Stamp) -> Parsed {
 
 fn refusal(misfit: &Misfit<'_>, argument: &[u8], typed: &[u8], units: &[u8]) -> Failure {
     match misfit {
-        Misfit::Number => Failure::of(&[b"invalid argument `", argument, b"' to `", typed, b"'"]),
+        Misfit::Number => Failure::invalid_argument(argument, typed),
         Misfit::Overflow(number) => overflow(number, units),
     }
 }

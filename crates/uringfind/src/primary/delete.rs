@@ -1,6 +1,6 @@
 //! `-delete`, and bfs's name for it, `-rm`.
 
-use fscall::{FileType, Unlink, unlinkat, with_c_path};
+use fscall::{FileType, Unlink, unlinkat};
 
 use super::{Doc, Effect, Entry, Needs, Parse, Parsed, Predicate, Primary};
 use crate::errno::{EISDIR, ENOENT};
@@ -45,7 +45,7 @@ impl Primary for Delete {
             return true;
         }
         let unlink = |what| {
-            let result = with_c_path(file.name, |name| unlinkat(file.at, name, what));
+            let result = file.reach(|at, name| unlinkat(at, name, what));
             result.map_err(|error| error.raw_os_error().unwrap_or(0))
         };
         let result = if file.kind.is_some_and(FileType::is_dir) {

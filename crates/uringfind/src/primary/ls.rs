@@ -19,8 +19,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         name: "fls",
         doc: Doc::action("FILE", "as -ls, into FILE").tested_in("ls"),
         parse: |parser, _| {
-            let name = parser.argument()?;
-            let opened = parser.files.open(name)?;
+            let opened = parser.open()?;
             Ok(action(parser, &opened))
         },
     },
@@ -64,9 +63,7 @@ impl Primary for Ls {
             return false;
         };
         let is_link = stat.file_type().is_some_and(FileType::is_symlink);
-        let (name, at) = (file.name, file.at);
-        let target =
-            is_link.then(|| fscall::with_c_path(name, |name| fscall::readlinkat(at, name)));
+        let target = is_link.then(|| file.reach(fscall::readlinkat));
         let path = file.path();
         let Some(stat) = file.status.answer() else {
             return false;

@@ -12,9 +12,7 @@ pub(super) fn comparison(
 ) -> Result<(Comparison, u64), Refusal> {
     // GNU find takes the word itself for the bad argument if there is none.
     let argument = parser.argument().unwrap_or(typed);
-    Comparison::parse(argument).ok_or_else(|| {
-        Failure::of(&[b"invalid argument `", argument, b"' to `", typed, b"'"]).into()
-    })
+    Comparison::parse(argument).ok_or_else(|| Failure::invalid_argument(argument, typed).into())
 }
 
 /// Reads an argument of digits only as a C `int` that is not negative.

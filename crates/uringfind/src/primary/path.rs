@@ -4,7 +4,7 @@ use super::{Doc, Entry, Needs, Parsed, Predicate, Primary, Refusal};
 use crate::estimate;
 use crate::file::File;
 use crate::parse::Parser;
-use crate::pattern::{Case, Pattern, matches_once};
+use crate::pattern::{Case, Pattern};
 
 pub(super) const ENTRIES: &[Entry] = &[
     Entry {
@@ -32,8 +32,13 @@ pub(super) const ENTRIES: &[Entry] = &[
 fn path(parser: &mut Parser<'_>, name: &[u8], case: Case) -> Result<Parsed, Refusal> {
     let pattern = parser.argument()?;
     let mut chance = estimate::of_pattern(pattern);
-    let is_feasible = is_feasible(pattern, case, &parser.starting_points());
-    if !parser.environment.posixly_correct && !is_feasible {
+    let test = Path(Pattern::new(pattern, case));
+    // A path ends with a slash only if it is a starting point.
+    let is_feasible = |parser: &Parser<'_>| {
+        let points = parser.starting_points();
+        !pattern.ends_with(b"/") || points.iter().any(|point| test.0.matches(b"", point))
+    };
+    if !parser.environment.posixly_correct && !is_feasible(parser) {
         parser.warn(&[
             b"warning: -",
             name,
@@ -43,19 +48,11 @@ fn path(parser: &mut Parser<'_>, name: &[u8], case: Case) -> Result<Parsed, Refu
         ]);
         chance = 1.0e-8;
     }
-    let test = Predicate::test(Path(Pattern::new(pattern, case)), Needs::Nothing, chance);
+    let test = Predicate::test(test, Needs::Nothing, chance);
     Ok(Parsed::Predicate(Predicate {
         by_name: true,
         ..test
     }))
-}
-
-/// A path ends with a slash only if it is a starting point.
-fn is_feasible(pattern: &[u8], case: Case, starting_points: &[&[u8]]) -> bool {
-    !pattern.ends_with(b"/")
-        || starting_points
-            .iter()
-            .any(|point| matches_once(pattern, case, point))
 }
 
 /// The whole path matches.

@@ -2,9 +2,7 @@
 
 use super::{Doc, Effect, Entry, Needs, Parsed, Predicate, Primary};
 use crate::file::File;
-use crate::files::Opened;
 use crate::output::Receiver;
-use crate::parse::Parser;
 use crate::quote::show_on_terminal;
 
 pub(super) const ENTRIES: &[Entry] = &[
@@ -16,13 +14,13 @@ pub(super) const ENTRIES: &[Entry] = &[
     Entry {
         name: "print0",
         doc: Doc::action("", "print the path and a NUL").tested_in("printf"),
-        parse: |_, _| Ok(Parsed::Predicate(action(Print0(None)))),
+        parse: |_, _| Ok(Parsed::Predicate(action(Print { to: None, end: 0 }))),
     },
     Entry {
         name: "fprint",
         doc: Doc::action("FILE", "as -print, into FILE").tested_in("printf"),
         parse: |parser, _| {
-            let opened = open(parser)?;
+            let opened = parser.open()?;
             let to = parser.receiver_of(opened.to);
             Ok(Parsed::Predicate(print(to, opened.is_terminal)))
         },
@@ -31,17 +29,12 @@ pub(super) const ENTRIES: &[Entry] = &[
         name: "fprint0",
         doc: Doc::action("FILE", "as -print0, into FILE").tested_in("printf"),
         parse: |parser, _| {
-            let opened = open(parser)?;
+            let opened = parser.open()?;
             let to = parser.receiver_of(opened.to);
-            Ok(Parsed::Predicate(action(Print0(to))))
+            Ok(Parsed::Predicate(action(Print { to, end: 0 })))
         },
     },
 ];
-
-fn open(parser: &mut Parser<'_>) -> Result<Opened, super::Refusal> {
-    let name = parser.argument()?;
-    Ok(parser.files.open(name)?)
-}
 
 /// What is added to an expression that prints nothing.
 pub(crate) fn default_print() -> Predicate {
@@ -49,10 +42,10 @@ pub(crate) fn default_print() -> Predicate {
 }
 
 fn print(to: Option<Receiver>, on_terminal: bool) -> Predicate {
-    match to {
-        _ if on_terminal => action(PrintOnTerminal(to)),
-        None => action(Print),
-        Some(to) => action(PrintTo(to)),
+    if on_terminal {
+        action(PrintOnTerminal(to))
+    } else {
+        action(Print { to, end: b'\n' })
     }
 }
 
@@ -60,25 +53,20 @@ fn action(primary: impl Primary + 'static) -> Predicate {
     Predicate::action(primary, Needs::Nothing, Effect::Prints)
 }
 
-/// The path and a newline, to standard output.
+/// The path as it is, and a byte.
 #[derive(Debug)]
-struct Print;
+struct Print {
+    to: Option<Receiver>,
+    end: u8,
+}
 
 impl Primary for Print {
     fn evaluate(&self, file: &mut File<'_>) -> bool {
-        file.write_path();
-        file.out.text().push(b'\n');
-        true
-    }
-}
-
-/// The path and a newline.
-#[derive(Debug)]
-struct PrintTo(Receiver);
-
-impl Primary for PrintTo {
-    fn evaluate(&self, file: &mut File<'_>) -> bool {
-        write_parts(file, Some(self.0), b"\n");
+        let mut pen = file.out.pen(self.to);
+        let bytes = pen.bytes();
+        bytes.extend_from_slice(file.directory);
+        bytes.extend_from_slice(file.name);
+        bytes.push(self.end);
         true
     }
 }
@@ -96,23 +84,4 @@ impl Primary for PrintOnTerminal {
         pen.bytes().push(b'\n');
         true
     }
-}
-
-/// The path as it is and a NUL.
-#[derive(Debug)]
-struct Print0(Option<Receiver>);
-
-impl Primary for Print0 {
-    fn evaluate(&self, file: &mut File<'_>) -> bool {
-        write_parts(file, self.0, b"\0");
-        true
-    }
-}
-
-fn write_parts(file: &mut File<'_>, to: Option<Receiver>, end: &[u8]) {
-    let mut pen = file.out.pen(to);
-    let bytes = pen.bytes();
-    bytes.extend_from_slice(file.directory);
-    bytes.extend_from_slice(file.name);
-    bytes.extend_from_slice(end);
 }

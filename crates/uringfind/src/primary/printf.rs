@@ -32,7 +32,7 @@ pub(super) const ENTRIES: &[Entry] = &[
             let file = parser.argument()?;
             let format = parser
                 .argument()
-                .map_err(|_| Failure::of(&[b"invalid argument `", file, b"' to `-fprintf'"]))?;
+                .map_err(|_| Failure::invalid_argument(file, b"-fprintf"))?;
             let opened = parser.files.open(file)?;
             action(parser, opened, format)
         },

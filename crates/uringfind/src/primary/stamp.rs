@@ -7,7 +7,7 @@ use crate::quote::quote;
 
 /// One of the times of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stamp {
+pub(crate) enum Stamp {
     Access,
     Birth,
     Change,
@@ -16,7 +16,7 @@ pub(super) enum Stamp {
 
 impl Stamp {
     /// The one with this letter in `-newerXY`.
-    pub(super) fn of_letter(letter: u8) -> Option<Self> {
+    pub(crate) fn of_letter(letter: u8) -> Option<Self> {
         Some(match letter {
             b'a' => Self::Access,
             b'B' => Self::Birth,
@@ -27,7 +27,7 @@ impl Stamp {
     }
 
     /// What to ask `statx` for.
-    pub(super) fn mask(self) -> StatxMask {
+    pub(crate) fn mask(self) -> StatxMask {
         match self {
             Self::Access => StatxMask::ATIME,
             Self::Birth => StatxMask::BTIME,
@@ -38,7 +38,7 @@ impl Stamp {
 
     /// Takes it from an answer. Only times of birth are unknown to some file systems; for the others
     /// the kernel has zeroes then.
-    pub(super) fn of(self, answer: &Statx) -> Option<Timestamp> {
+    pub(crate) fn of(self, answer: &Statx) -> Option<Timestamp> {
         match self {
             Self::Access => Some(answer.atime().unwrap_or_default()),
             Self::Birth => answer.btime(),
@@ -48,7 +48,7 @@ impl Stamp {
     }
 
     /// That of a file. If it cannot be stat'ed or has none, that is reported.
-    pub(super) fn of_file(self, file: &mut File<'_>) -> Option<Timestamp> {
+    pub(crate) fn of_file(self, file: &mut File<'_>) -> Option<Timestamp> {
         let stamp = self.of(file.stat()?);
         if stamp.is_none() {
             let name = quote(&file.path());

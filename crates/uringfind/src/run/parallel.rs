@@ -26,8 +26,8 @@ impl Parallel {
     pub(super) fn new(search: Search, writer: Writer) -> Self {
         Self {
             search,
+            flushes_when_idle: writer.is_on_terminal(),
             writer: Mutex::new(Some(writer)),
-            flushes_when_idle: crate::output_is_terminal(),
             quit: AtomicBool::new(false),
         }
     }
