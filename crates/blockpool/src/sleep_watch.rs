@@ -10,7 +10,7 @@ use fscall::thread::thread_usage;
 const SLOW: Duration = Duration::from_micros(50);
 
 thread_local! {
-    /// Since it was last asked, the thread has waited for another one of ours.
+    /// Since its switches were last counted, the thread has waited for another one of ours.
     static WAITED: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -56,11 +56,12 @@ impl SleepWatch {
         let now = Instant::now();
         let took = now.duration_since(self.last);
         self.last = now;
-        let waited = WAITED.try_with(Cell::take).unwrap_or(false);
         if took < SLOW {
             return false;
         }
         let switches = thread_usage().voluntary_switches;
+        // The mark is as old as the count: a wait in a stretch too short to be looked at is in both.
+        let waited = WAITED.try_with(Cell::take).unwrap_or(false);
         std::mem::replace(&mut self.switches, switches) != switches && !waited
     }
 }
